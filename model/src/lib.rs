@@ -1,0 +1,3 @@
+//! Stream systems as actors.
+pub mod probes;
+pub mod scenario;

@@ -1,0 +1,3 @@
+//! The kernel.
+pub mod fault;
+pub mod time;

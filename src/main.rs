@@ -1,0 +1,2 @@
+//! Millpond.
+fn main() {}
