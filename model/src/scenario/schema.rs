@@ -425,7 +425,7 @@ pub enum Faults {
     #[default]
     None,
     /// Faults drawn from the seed.
-    Draw(Draw),
+    Draw(Box<Draw>),
     /// These faults.
     Plan(Vec<Fault>),
 }

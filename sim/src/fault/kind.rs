@@ -81,7 +81,7 @@ impl Kind {
         (Self::Rot, "Rot", "durable entries become unreadable"),
         (Self::Offset, "Offset", "a wall clock is off"),
         (Self::Drift, "Drift", "clocks run too fast or too slow"),
-        (Self::Jump, "Jump", "a wall clock jumps, and jumps back"),
+        (Self::Jump, "Jump", "a wall clock jumps back and forth"),
     ];
 
     /// How many kinds there are.
@@ -90,6 +90,21 @@ impl Kind {
     /// The name of the kind in a plan.
     pub fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
+    }
+
+    /// Whether a fault of this kind has two sides: senders and receivers, or the sides of a cut.
+    pub fn is_between_nodes(self) -> bool {
+        matches!(
+            self,
+            Self::Partition
+                | Self::Cut
+                | Self::Slow
+                | Self::Lose
+                | Self::LoseReplies
+                | Self::Duplicate
+                | Self::Reorder
+                | Self::Hold
+        )
     }
 
     /// What the kind is, in a few words.

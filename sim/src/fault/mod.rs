@@ -22,6 +22,7 @@ pub(crate) mod trigger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::inject::PlanError;
 pub use self::kind::Kind;
 use crate::time::{Instant, Odds, Shift, Span};
 
@@ -281,13 +282,15 @@ pub enum What {
         /// How long; what the clocks have gained or lost stays.
         lasts: Span,
     },
-    /// The wall clock jumps, and jumps back when the fault ends.
+    /// The wall clock jumps back and forth between right and wrong.
     Jump {
         /// The nodes whose clocks jump.
         nodes: Vec<String>,
         /// How far, backwards where negative.
         by: Shift,
-        /// How long until it jumps back.
+        /// The time from one jump to the next, at least 1us.
+        every: Span,
+        /// How long; the clock ends up right.
         lasts: Span,
     },
 }

@@ -1,0 +1,108 @@
+//! What a run gives: verdicts with their witnesses, and what the search counts.
+
+use millpond_sim::fault::{Fault, Kind};
+use millpond_sim::search;
+use millpond_sim::time::Instant;
+use millpond_sim::trace::{EventId, Trace};
+
+use crate::scenario::schema::{Invariant, Item};
+
+/// The explicit lists of what the world does to the system in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The records that producers send.
+    pub workload: Vec<Item>,
+    /// The faults.
+    pub faults: Vec<Fault>,
+}
+
+/// The outcome of one run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// 64 bits over everything that happened.
+    pub fingerprint: u64,
+    /// How many events were handled.
+    pub events: u64,
+    /// How long the run was, in virtual time.
+    pub time: Instant,
+    /// The verdict of every invariant that was checked, in the order of the scenario.
+    pub verdicts: Vec<Verdict>,
+    /// The probes that were reached, with counts, in the order of their names.
+    pub probes: Vec<(&'static str, u64)>,
+    /// The kind of each fault of the plan, and whether it took effect.
+    pub faults: Vec<(Kind, bool)>,
+    /// The names of the nodes, by number.
+    pub nodes: Vec<String>,
+    /// The trace, if it was asked for.
+    pub trace: Option<Trace>,
+}
+
+/// What an invariant says of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The invariant.
+    pub invariant: Invariant,
+    /// How many non-trivial comparisons it made; none means that it has proved nothing.
+    pub comparisons: u64,
+    /// What broke it; empty where it held. Only the first few are kept, all are counted.
+    pub violations: Vec<Violation>,
+    /// How many violations there were.
+    pub count: u64,
+}
+
+/// One way in which an invariant was broken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// What is wrong, in one or two sentences that name the records and operations.
+    pub sentence: String,
+    /// The operations that show it, in order of time.
+    pub witnesses: Vec<Witness>,
+    /// Two texts that ought to be equal, to be shown as a diff.
+    pub diff: Option<(String, String)>,
+}
+
+/// An operation that shows a violation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// When its result was seen.
+    pub time: Instant,
+    /// The node that saw it.
+    pub node: String,
+    /// The event in which it was seen.
+    pub event: EventId,
+    /// The operation and its result, in words.
+    pub what: String,
+}
+
+impl Outcome {
+    /// The invariants that were broken, in the order of the verdicts.
+    pub fn broken(&self) -> impl Iterator<Item = &Verdict> {
+        self.verdicts.iter().filter(|verdict| verdict.count > 0)
+    }
+}
+
+impl search::Outcome for Outcome {
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn failed(&self) -> bool {
+        self.broken().next().is_some()
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn probes(&self) -> &[(&'static str, u64)] {
+        &self.probes
+    }
+
+    fn faults(&self) -> &[(Kind, bool)] {
+        &self.faults
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+}

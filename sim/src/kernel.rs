@@ -1,0 +1,344 @@
+//! Everything of a world but its actors: time, queue, nodes, network, faults, and what is recorded.
+//!
+//! Actors reach it through [`crate::Context`], the run loop through [`crate::World`].
+
+use std::fmt;
+
+use crate::actor::{Message, Note, Protocol};
+use crate::disk::SyncId;
+use crate::fault::inject::Agenda;
+use crate::fault::trigger::{Moment, Seen};
+use crate::fingerprint::Fingerprint;
+use crate::network::Network;
+use crate::node::{DiskEffect, DiskFault, Node, NodeId};
+use crate::queue::{Entry, Handle, Queue};
+use crate::random::{Key, Purpose};
+use crate::time::{Instant, Span};
+use crate::trace::{EventId, Happening, Line, Trace};
+use crate::world::{Bounds, Ending, Limit};
+
+/// What waits in the queue.
+pub(crate) enum Event<P: Protocol> {
+    Start {
+        node: NodeId,
+        incarnation: u32,
+    },
+    Deliver {
+        from: NodeId,
+        to: NodeId,
+        incarnation: u32,
+        message: P::Message,
+    },
+    Timer {
+        node: NodeId,
+        incarnation: u32,
+        local: Instant,
+        token: u64,
+    },
+    Synced {
+        node: NodeId,
+        incarnation: u32,
+        sync: SyncId,
+    },
+    /// What a node did in the instant in which it was paused takes effect when it goes on.
+    LateSend {
+        node: NodeId,
+        incarnation: u32,
+        to: NodeId,
+        message: P::Message,
+    },
+    LateNote {
+        node: NodeId,
+        incarnation: u32,
+        note: P::Note,
+    },
+}
+
+/// An observation with its place in the run.
+#[derive(Clone, Debug)]
+pub struct Noted<N> {
+    /// When it was noted, in true time.
+    pub time: Instant,
+    /// By which node.
+    pub node: NodeId,
+    /// In which life of the node, from 0.
+    pub incarnation: u32,
+    /// In which event.
+    pub event: EventId,
+    /// The observation.
+    pub note: N,
+}
+
+/// What is true while an actor's callback runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Current {
+    pub(crate) node: NodeId,
+    pub(crate) incarnation: u32,
+    pub(crate) event: EventId,
+    /// The node died in the middle of the callback: what it still does is not done.
+    pub(crate) dead: bool,
+    /// The node was paused in the middle of the callback: what it still does is done later.
+    pub(crate) late: u64,
+}
+
+pub(crate) struct Kernel<P: Protocol> {
+    pub(crate) key: Key,
+    pub(crate) now: Instant,
+    pub(crate) queue: Queue<Event<P>>,
+    pub(crate) nodes: Vec<Node<P>>,
+    pub(crate) network: Network,
+    pub(crate) agenda: Agenda,
+    pub(crate) current: Current,
+    pub(crate) next_id: u64,
+    pub(crate) bounds: Bounds,
+    pub(crate) events: u64,
+    pub(crate) queued_bytes: u64,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) trace: Option<Trace>,
+    pub(crate) history: Vec<Noted<P::Note>>,
+    pub(crate) probes: Vec<(&'static str, u64)>,
+    /// Nodes whose actor is to be dropped.
+    pub(crate) reap: Vec<NodeId>,
+    /// Nodes whose actor is to be told to stop.
+    pub(crate) stopping: Vec<NodeId>,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) disk_sync: (Span, Span),
+}
+
+/// What the fingerprint takes in beside messages and notes: never renumber.
+#[repr(u64)]
+pub(crate) enum Mark {
+    Start = 1,
+    Deliver = 2,
+    Timer = 3,
+    Synced = 4,
+    Note = 5,
+    Down = 6,
+    Fault = 7,
+}
+
+impl<P: Protocol> Kernel<P> {
+    #[inline]
+    pub(crate) fn node(&self, id: NodeId) -> &Node<P> {
+        &self.nodes[id.index()]
+    }
+
+    #[inline]
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node<P> {
+        &mut self.nodes[id.index()]
+    }
+
+    /// Takes what happened on a node into the fingerprint.
+    #[inline]
+    pub(crate) fn mark(&mut self, mark: Mark, node: NodeId, detail: u64) {
+        self.fingerprint.absorb([self.now.as_nanos(), mark as u64 | u64::from(node.number()) << 8, detail]);
+    }
+
+    #[inline]
+    pub(crate) fn schedule(&mut self, time: Instant, tie: u32, event: Event<P>) -> Handle {
+        self.next_id += 1;
+        let entry = Entry { id: self.next_id, cause: self.current.event.raw(), event };
+        self.queue.push(time, tie, entry)
+    }
+
+    /// Whether what the current callback does has an effect, and if so, when. A node that dies or is
+    /// paused in the middle of a callback does the rest never, or when it goes on.
+    #[inline]
+    pub(crate) fn effective(&mut self) -> Effective {
+        if self.current.dead {
+            return Effective::Never;
+        }
+        let node = &self.nodes[self.current.node.index()];
+        if node.paused == 0 {
+            return Effective::Now;
+        }
+        self.current.late += 1;
+        Effective::Late(node.paused_until + Span::from_nanos(self.current.late))
+    }
+
+    #[inline]
+    pub(crate) fn send(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+        let watched = !self.node(from).watches.is_empty();
+        if watched {
+            self.watch(from, Moment::Before, Seen::Sends(message.kind()));
+            match self.effective() {
+                Effective::Now => {}
+                Effective::Never => return,
+                Effective::Late(time) => {
+                    let incarnation = self.node(from).incarnation;
+                    self.schedule(time, 0, Event::LateSend { node: from, incarnation, to, message });
+                    return;
+                }
+            }
+        }
+        let kind = message.kind();
+        self.dispatch(from, to, message);
+        if watched {
+            self.watch(from, Moment::After, Seen::Sends(kind));
+        }
+    }
+
+    /// Hands a message to the network.
+    #[inline]
+    pub(crate) fn dispatch(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+        let agenda = &mut self.agenda;
+        let arrivals =
+            self.network.route(self.now, from, to, || message.is_reply(), |fault| agenda.bite(fault));
+        if self.trace.is_some() {
+            let label = format!("sends {message}");
+            self.tell(Some(from), Happening::Send { to }, self.current.event, label);
+        }
+        let Some(arrivals) = arrivals else {
+            if self.trace.is_some() {
+                let label = format!("{message} is lost");
+                self.tell(Some(to), Happening::Lost { from }, self.current.event, label);
+            }
+            return;
+        };
+        let incarnation = self.node(to).incarnation;
+        let size = u64::from(message.size());
+        if let Some((time, tie)) = arrivals.second {
+            let message = message.clone();
+            self.queued_bytes += size;
+            self.schedule(time, tie, Event::Deliver { from, to, incarnation, message });
+        }
+        self.queued_bytes += size;
+        if self.queued_bytes > self.bounds.queued_bytes {
+            self.end(Ending::Exceeded(Limit::QueuedBytes));
+        }
+        let (time, tie) = arrivals.first;
+        self.schedule(time, tie, Event::Deliver { from, to, incarnation, message });
+    }
+
+    pub(crate) fn set_timer(&mut self, id: NodeId, base: Instant, after: Span, token: u64) -> Handle {
+        self.feel_drift(id);
+        let node = self.node_mut(id);
+        let local = node.clock.monotonic(base) + after;
+        let time = node.clock.true_time(local).max(base);
+        let tie = node.timer_ties.bits() as u32;
+        // The life that set it: a node that died in this callback has begun to count its next one.
+        let incarnation = self.current.incarnation;
+        self.schedule(time, tie, Event::Timer { node: id, incarnation, local, token })
+    }
+
+    pub(crate) fn sync(&mut self, id: NodeId, base: Instant) -> SyncId {
+        let (shortest, longest) = self.disk_sync;
+        let node = self.node_mut(id);
+        node.syncs_begun += 1;
+        let sync = SyncId(node.syncs_begun);
+        node.disk.begin_sync(sync);
+        let mut takes = node.syncs.span(shortest, longest);
+        let tie = node.syncs.bits() as u32;
+        let incarnation = node.incarnation;
+        for at in 0..self.node(id).disk_faults.len() {
+            let DiskFault { fault, effect } = self.node(id).disk_faults[at];
+            if let DiskEffect::Slow(by) = effect {
+                takes = takes + by;
+                self.agenda.bite(fault);
+            }
+        }
+        self.schedule(base + takes, tie, Event::Synced { node: id, incarnation, sync });
+        sync
+    }
+
+    pub(crate) fn note(&mut self, node: NodeId, note: P::Note) {
+        self.mark(Mark::Note, node, note.digest());
+        if self.trace.is_some() {
+            self.tell(Some(node), Happening::Note, self.current.event, note.to_string());
+        }
+        let incarnation = self.node(node).incarnation;
+        self.history.push(Noted { time: self.now, node, incarnation, event: self.current.event, note });
+    }
+
+    pub(crate) fn probe(&mut self, name: &'static str) {
+        match self.probes.iter_mut().find(|(known, _)| std::ptr::eq(*known, name) || *known == name) {
+            Some((_, count)) => *count += 1,
+            None => self.probes.push((name, 1)),
+        }
+        if self.trace.is_some() {
+            self.tell(Some(self.current.node), Happening::Probe, self.current.event, name.to_owned());
+        }
+    }
+
+    /// Tells the faults that watch this node what happens, and begins those that waited for it.
+    pub(crate) fn watch(&mut self, id: NodeId, moment: Moment, seen: Seen) {
+        if self.current.dead || self.now >= self.agenda.heals_at() {
+            return;
+        }
+        let mut at = 0;
+        while at < self.node(id).watches.len() {
+            if self.node_mut(id).watches[at].sees(moment, seen) {
+                let watch = self.node_mut(id).watches.remove(at);
+                self.begin_fault(watch.fault);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Marks the faults on a clock that was read.
+    pub(crate) fn feel_clock(&mut self, id: NodeId) {
+        for fault in &self.nodes[id.index()].clock.faults {
+            self.agenda.bite(*fault);
+        }
+    }
+
+    /// Marks the drifts on a clock that a timer was set by.
+    fn feel_drift(&mut self, id: NodeId) {
+        for fault in &self.nodes[id.index()].clock.faults {
+            self.agenda.bite_if_drift(*fault);
+        }
+    }
+
+    pub(crate) fn end(&mut self, ending: Ending) {
+        self.ending.get_or_insert(ending);
+    }
+
+    #[cold]
+    pub(crate) fn tell(&mut self, node: Option<NodeId>, happening: Happening, cause: EventId, label: String) {
+        let line = Line { id: self.current.event, cause, time: self.now, node, happening, label };
+        if let Some(trace) = &mut self.trace {
+            trace.push(line);
+        }
+    }
+
+    /// Makes a node's first or next life begin.
+    pub(crate) fn boot(&mut self, id: NodeId) {
+        let now = self.now;
+        let node = self.node_mut(id);
+        node.alive = true;
+        node.draws = None;
+        let incarnation = node.incarnation;
+        let tie = node.timer_ties.bits() as u32;
+        self.schedule(now, tie, Event::Start { node: id, incarnation });
+    }
+
+    /// The actor's own stream of draws.
+    pub(crate) fn draws(&mut self, id: NodeId) -> &mut crate::random::Stream {
+        let Self { key, nodes, .. } = self;
+        let node = &mut nodes[id.index()];
+        let entity = u64::from(id.number()) << 32 | u64::from(node.incarnation);
+        node.draws.get_or_insert_with(|| key.stream(Purpose::Actor, entity))
+    }
+}
+
+/// Whether and when the effects of a callback happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effective {
+    Now,
+    Never,
+    Late(Instant),
+}
+
+impl<P: Protocol> fmt::Debug for Event<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Start { .. } => "Start",
+            Self::Deliver { .. } => "Deliver",
+            Self::Timer { .. } => "Timer",
+            Self::Synced { .. } => "Synced",
+            Self::LateSend { .. } => "LateSend",
+            Self::LateNote { .. } => "LateNote",
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! The search over runs. A run is a pure function of an experiment, a plan and a seed; everything
+//! here is a few lines over that function.
+
+use crate::fault::Kind;
+use crate::trace::Trace;
+
+/// Something that can be run for any seed: a scenario, in most cases.
+///
+/// It is shared between threads; each run builds its own world and shares nothing.
+pub trait Experiment: Sync {
+    /// What the world does to the system, item by item.
+    type Plan: Send;
+    /// What a run gives.
+    type Outcome: Outcome + Send;
+
+    /// The plan of a seed.
+    fn draw(&self, seed: u64) -> Self::Plan;
+
+    /// Runs a plan. The same plan and seed give the same outcome, always.
+    fn run(&self, seed: u64, plan: &Self::Plan, trace: Tracing) -> Self::Outcome;
+}
+
+/// Whether a run records its trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tracing {
+    /// No: the fast way.
+    #[default]
+    Off,
+    /// Yes.
+    On,
+}
+
+/// What the search needs to know of an outcome.
+pub trait Outcome {
+    /// 64 bits over everything that happened.
+    fn fingerprint(&self) -> u64;
+
+    /// Whether anything was wrong.
+    fn failed(&self) -> bool;
+
+    /// How many events the run had.
+    fn events(&self) -> u64;
+
+    /// The probes that were reached, with counts.
+    fn probes(&self) -> &[(&'static str, u64)];
+
+    /// The kind of each fault of the plan, and whether it took effect.
+    fn faults(&self) -> &[(Kind, bool)];
+
+    /// The trace, if it was asked for.
+    fn trace(&self) -> Option<&Trace>;
+}

@@ -1,0 +1,137 @@
+//! The trace of a run: every event with its number, its cause, its time and its node.
+//!
+//! It is recorded only when asked: a failing seed can always be run again to see it. A disabled
+//! trace costs one test per event.
+
+use std::fmt;
+
+use crate::node::NodeId;
+use crate::time::Instant;
+
+/// The number of an event in its run, or of a fault in its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(u64);
+
+const FAULT: u64 = 1 << 63;
+
+impl EventId {
+    /// The start of the world, the first cause.
+    pub const GENESIS: Self = Self(0);
+
+    pub(crate) const fn event(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn fault(index: u32) -> Self {
+        Self(FAULT | index as u64)
+    }
+
+    pub(crate) const fn from_raw(raw: u64) -> Self {
+        Self(raw)
+    }
+
+    pub(crate) const fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// The fault of the plan (its index) where this names one.
+    pub const fn as_fault(self) -> Option<usize> {
+        if self.0 & FAULT == 0 { None } else { Some((self.0 & !FAULT) as usize) }
+    }
+
+    /// The number of the event where this names one.
+    pub const fn as_event(self) -> Option<u64> {
+        if self.0 & FAULT == 0 { Some(self.0) } else { None }
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_fault() {
+            Some(fault) => write!(f, "f{}", fault + 1),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// What kind of thing a trace line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// A node started.
+    Start,
+    /// A message arrived and was handled.
+    Deliver {
+        /// The sender.
+        from: NodeId,
+    },
+    /// A message did not arrive.
+    Lost {
+        /// The sender.
+        from: NodeId,
+    },
+    /// A message was sent; whether it arrives is another line.
+    Send {
+        /// The receiver.
+        to: NodeId,
+    },
+    /// A timer fired.
+    Timer,
+    /// A sync ended.
+    Synced,
+    /// A node's process ended: crash, stop or abort.
+    Down,
+    /// A node stood still, or went on.
+    Pause,
+    /// A fault began or ended.
+    Fault,
+    /// An observation for the history.
+    Note,
+    /// A probe was reached.
+    Probe,
+}
+
+/// One line of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The event that this line belongs to.
+    pub id: EventId,
+    /// The event that caused it.
+    pub cause: EventId,
+    /// When.
+    pub time: Instant,
+    /// Where, none for what happens to no single node.
+    pub node: Option<NodeId>,
+    /// What kind of thing it is.
+    pub happening: Happening,
+    /// What happened, in words.
+    pub label: String,
+}
+
+/// The most lines of a trace; what comes later is only counted.
+pub const MAX_LINES: usize = 1_000_000;
+
+/// A recorded trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The lines in order.
+    pub lines: Vec<Line>,
+    /// How many further lines there were.
+    pub omitted: u64,
+}
+
+impl Trace {
+    pub(crate) fn push(&mut self, line: Line) {
+        if self.lines.len() < MAX_LINES {
+            self.lines.push(line);
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    /// The first line in which two traces differ; none where neither has one.
+    pub fn first_difference<'a>(&'a self, other: &'a Self) -> Option<(Option<&'a Line>, Option<&'a Line>)> {
+        let longest = self.lines.len().max(other.lines.len());
+        let pairs = (0..longest).map(|at| (self.lines.get(at), other.lines.get(at)));
+        pairs.into_iter().find(|(one, two)| one != two)
+    }
+}

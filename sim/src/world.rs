@@ -1,0 +1,477 @@
+//! A world: nodes, their actors, and the loop that runs them in virtual time.
+//!
+//! ```text
+//!            ┌───────────── agenda: faults begin and end ─────────────┐
+//!            │                                                        ▼
+//!   queue ── next event ──▶ its node ──▶ actor ──▶ Context ──▶ network, disk, timers ──▶ queue
+//!  (time, tie)              up? paused?                │
+//!                                                      └──▶ history, probes, fingerprint, trace
+//! ```
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use crate::actor::{Actor, Boot, Factory, Message, Protocol};
+use crate::clock::Clock;
+use crate::context::Context;
+use crate::disk::{Disk, SyncFailed};
+use crate::fault::inject::Agenda;
+use crate::fault::trigger::{Moment, Seen};
+use crate::fault::{Fault, Kind, PlanError};
+use crate::fingerprint::Fingerprint;
+use crate::kernel::{Current, Event, Kernel, Mark, Noted};
+use crate::network::{Link, Network};
+use crate::node::{DiskEffect, MAX_NODES, Node, NodeId};
+use crate::queue::{Entry, Queue};
+use crate::random::{Key, Purpose};
+use crate::time::{Instant, Span};
+use crate::trace::{EventId, Happening, Trace};
+
+/// How a world is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The seed of every draw.
+    pub seed: u64,
+    /// How links behave that were not set otherwise.
+    pub link: Link,
+    /// The shortest and the longest time that a sync takes.
+    pub sync: (Span, Span),
+    /// How much the run may use.
+    pub bounds: Bounds,
+    /// Whether to record a trace.
+    pub trace: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            link: Link::default(),
+            sync: (Span::from_micros(500), Span::from_millis(3)),
+            bounds: Bounds::default(),
+            trace: false,
+        }
+    }
+}
+
+/// How much a run may use; past it, it ends with [`Ending::Exceeded`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Events handled.
+    pub events: u64,
+    /// Bytes of messages on their way.
+    pub queued_bytes: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { events: 10_000_000, queued_bytes: 1 << 30 }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// An actor called [`Context::finish`].
+    Finished,
+    /// The time that it was given is over.
+    TimeUp,
+    /// Nothing was left to happen.
+    Idle,
+    /// It used more than its bounds allow.
+    Exceeded(Limit),
+    /// An actor panicked.
+    Panicked {
+        /// The node.
+        node: NodeId,
+        /// The event that it was handling.
+        event: EventId,
+        /// What the panic said.
+        message: String,
+    },
+}
+
+/// A bound that a run can exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Too many events: a livelock, most likely.
+    Events,
+    /// Too many bytes on their way: a runaway queue.
+    QueuedBytes,
+}
+
+/// What is left of a world when its run is over.
+#[derive(Debug)]
+pub struct Record<N> {
+    /// Why it ended.
+    pub ending: Ending,
+    /// When, in true time.
+    pub time: Instant,
+    /// How many events were handled.
+    pub events: u64,
+    /// 64 bits over everything that happened.
+    pub fingerprint: u64,
+    /// The observations in order.
+    pub history: Vec<Noted<N>>,
+    /// The probes that were reached, with counts, in the order of their names.
+    pub probes: Vec<(&'static str, u64)>,
+    /// The kind of each fault of the plan, and whether it took effect.
+    pub faults: Vec<(Kind, bool)>,
+    /// The names of all nodes, in order.
+    pub nodes: Vec<Rc<str>>,
+    /// The nodes that were down at the end.
+    pub down: Vec<NodeId>,
+    /// The trace, if it was asked for.
+    pub trace: Option<Trace>,
+}
+
+/// A simulated system.
+pub struct World<P: Protocol> {
+    kernel: Kernel<P>,
+    actors: Vec<Option<Box<dyn Actor<P>>>>,
+    factories: Vec<Factory<P>>,
+}
+
+const NOBODY: NodeId = NodeId::NOBODY;
+
+impl<P: Protocol> World<P> {
+    /// An empty world.
+    pub fn new(settings: Settings) -> Self {
+        let key = Key::new(settings.seed);
+        let current = Current { node: NOBODY, incarnation: 0, event: EventId::GENESIS, dead: false, late: 0 };
+        let kernel = Kernel {
+            now: Instant::ZERO,
+            queue: Queue::new(),
+            nodes: Vec::new(),
+            network: Network::new(key.clone(), settings.link),
+            key,
+            agenda: Agenda::new(),
+            current,
+            next_id: 0,
+            bounds: settings.bounds,
+            events: 0,
+            queued_bytes: 0,
+            fingerprint: Fingerprint::new(),
+            trace: settings.trace.then(Trace::default),
+            history: Vec::new(),
+            probes: Vec::new(),
+            reap: Vec::new(),
+            stopping: Vec::new(),
+            ending: None,
+            disk_sync: settings.sync,
+        };
+        Self { kernel, actors: Vec::new(), factories: Vec::new() }
+    }
+
+    /// Adds a node; it starts when the run does.
+    ///
+    /// # Panics
+    /// Past [`MAX_NODES`] nodes, or if the name is taken.
+    pub fn add_node(&mut self, name: &str, factory: impl Fn(Boot) -> Box<dyn Actor<P>> + 'static) -> NodeId {
+        let kernel = &mut self.kernel;
+        assert!(kernel.nodes.len() < MAX_NODES, "a world has at most {MAX_NODES} nodes");
+        assert!(kernel.nodes.iter().all(|node| *node.name != *name), "the name {name} is taken");
+        let id = NodeId::new(kernel.nodes.len());
+        let entity = u64::from(id.number());
+        kernel.nodes.push(Node {
+            name: name.into(),
+            incarnation: 0,
+            alive: false,
+            down: 0,
+            paused: 0,
+            paused_until: Instant::ZERO,
+            held: VecDeque::new(),
+            disk: Disk::new(),
+            disk_faults: Vec::new(),
+            clock: Clock::default(),
+            watches: Vec::new(),
+            timer_ties: kernel.key.stream(Purpose::Timer, entity),
+            syncs: kernel.key.stream(Purpose::Sync, entity),
+            syncs_begun: 0,
+            draws: None,
+        });
+        self.actors.push(None);
+        self.factories.push(Box::new(factory));
+        id
+    }
+
+    /// Sets how one direction of a link behaves.
+    pub fn set_link(&mut self, from: NodeId, to: NodeId, link: Link) {
+        self.kernel.network.set_link(from, to, link);
+    }
+
+    /// Runs the world: starts its nodes, lets the faults strike until `heals_at`, when all damage
+    /// ends, and goes on to `until` at most.
+    ///
+    /// # Errors
+    /// If the faults name nodes that the world does not have, or none.
+    pub fn run(
+        mut self,
+        faults: &[Fault],
+        heals_at: Instant,
+        until: Instant,
+    ) -> Result<Record<P::Note>, PlanError> {
+        self.kernel.network.set_nodes(self.kernel.nodes.len());
+        self.kernel.arm(faults, heals_at)?;
+        for index in 0..self.kernel.nodes.len() {
+            self.kernel.boot(NodeId::new(index));
+        }
+        let ending = self.run_to_the_end(until);
+        Ok(self.record(ending))
+    }
+
+    fn run_to_the_end(&mut self, until: Instant) -> Ending {
+        loop {
+            if let Some(ending) = self.kernel.ending.take() {
+                return ending;
+            }
+            let event_time = self.kernel.queue.next_time();
+            let action_time = self.kernel.agenda.next_time();
+            // Faults come before events of the same time.
+            if event_time.is_none_or(|time| action_time <= time) {
+                if action_time == Instant::MAX {
+                    return Ending::Idle;
+                }
+                if action_time > until {
+                    self.kernel.now = until;
+                    return Ending::TimeUp;
+                }
+                self.kernel.now = action_time;
+                if let Some(action) = self.kernel.agenda.pop() {
+                    self.kernel.act(action);
+                }
+                self.settle();
+                continue;
+            }
+            let Some(time) = event_time.filter(|time| *time <= until) else {
+                self.kernel.now = until;
+                return Ending::TimeUp;
+            };
+            if let Some(entry) = self.kernel.queue.pop() {
+                self.kernel.now = time;
+                self.step(entry);
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, entry: Entry<Event<P>>) {
+        let kernel = &mut self.kernel;
+        let (id, incarnation) = match &entry.event {
+            Event::Deliver { from, to, incarnation, message } => {
+                kernel.queued_bytes -= u64::from(message.size());
+                if !kernel.network.rules.is_empty()
+                    && let Some(fault) = kernel.network.cut(*from, *to)
+                {
+                    kernel.agenda.bite(fault);
+                    return self.lose(entry, "its link is cut");
+                }
+                (*to, *incarnation)
+            }
+            Event::Start { node, incarnation }
+            | Event::Timer { node, incarnation, .. }
+            | Event::Synced { node, incarnation, .. }
+            | Event::LateSend { node, incarnation, .. }
+            | Event::LateNote { node, incarnation, .. } => (*node, *incarnation),
+        };
+        let node = &mut kernel.nodes[id.index()];
+        if !node.alive || node.incarnation != incarnation {
+            return self.lose(entry, "the process it was for is gone");
+        }
+        if node.paused > 0 {
+            if let Event::Deliver { message, .. } = &entry.event {
+                kernel.queued_bytes += u64::from(message.size());
+            }
+            node.held.push_back(entry);
+            return;
+        }
+        let watched = !node.watches.is_empty();
+        kernel.events += 1;
+        if kernel.events > kernel.bounds.events {
+            return kernel.end(Ending::Exceeded(Limit::Events));
+        }
+        kernel.current =
+            Current { node: id, incarnation, event: EventId::event(entry.id), dead: false, late: 0 };
+        let cause = entry.cause;
+        match entry.event {
+            Event::Deliver { from, message, .. } => {
+                let place = u64::from(id.number()) << 8 | u64::from(from.number()) << 32;
+                let what = Mark::Deliver as u64 | place;
+                kernel.fingerprint.absorb([kernel.now.as_nanos(), what, message.digest()]);
+                tracing::trace!(
+                    target: "millpond", t = %kernel.now, node = %kernel.nodes[id.index()].name,
+                    event = entry.id, from = %kernel.nodes[from.index()].name, "receives {message}"
+                );
+                if kernel.trace.is_some() {
+                    let label = format!("receives {message}");
+                    kernel.tell(Some(id), Happening::Deliver { from }, EventId::from_raw(cause), label);
+                }
+                let kind = message.kind();
+                if watched {
+                    kernel.watch(id, Moment::Before, Seen::Receives(kind));
+                    if kernel.current.dead || kernel.node(id).paused > 0 {
+                        return self.postpone(entry.id, cause, id, from, incarnation, message);
+                    }
+                }
+                self.call(id, |actor, context| actor.message(context, from, message));
+                if watched {
+                    self.kernel.watch(id, Moment::After, Seen::Receives(kind));
+                }
+            }
+            Event::Timer { token, .. } => {
+                kernel.mark(Mark::Timer, id, token);
+                if kernel.trace.is_some() {
+                    kernel.tell(Some(id), Happening::Timer, EventId::from_raw(cause), "timer".to_owned());
+                }
+                self.call(id, |actor, context| actor.timer(context, token));
+            }
+            Event::Synced { sync, .. } => {
+                let failed = kernel.node(id).disk_fault(DiskEffect::FailSync);
+                if let Some(fault) = failed {
+                    kernel.agenda.bite(fault);
+                }
+                let result = if failed.is_some() { Err(SyncFailed) } else { Ok(()) };
+                kernel.mark(Mark::Synced, id, sync.0 << 1 | u64::from(failed.is_some()));
+                kernel.node_mut(id).disk.end_sync(sync, failed.is_some());
+                if kernel.trace.is_some() {
+                    let label = if failed.is_some() { "sync fails" } else { "sync ends" };
+                    kernel.tell(Some(id), Happening::Synced, EventId::from_raw(cause), label.to_owned());
+                }
+                self.call(id, |actor, context| actor.synced(context, sync, result));
+            }
+            Event::Start { .. } => {
+                kernel.mark(Mark::Start, id, u64::from(incarnation));
+                tracing::debug!(
+                    target: "millpond", t = %kernel.now, node = %kernel.nodes[id.index()].name,
+                    event = entry.id, "starts"
+                );
+                if kernel.trace.is_some() {
+                    let label = if incarnation == 0 { "starts" } else { "starts again" };
+                    kernel.tell(Some(id), Happening::Start, EventId::from_raw(cause), label.to_owned());
+                }
+                self.actors[id.index()] = Some(self.factories[id.index()](Boot { node: id, incarnation }));
+                self.call(id, |actor, context| actor.start(context));
+            }
+            // The cause is the event in which the node was paused.
+            Event::LateSend { to, message, .. } => {
+                kernel.current.event = EventId::from_raw(cause);
+                kernel.send(id, to, message);
+            }
+            Event::LateNote { note, .. } => {
+                kernel.current.event = EventId::from_raw(cause);
+                kernel.note(id, note);
+            }
+        }
+        self.settle();
+    }
+
+    /// The node crashed or was paused as the message reached it: it is lost with the node, or is
+    /// handled when the node goes on.
+    #[cold]
+    fn postpone(
+        &mut self,
+        id: u64,
+        cause: u64,
+        node: NodeId,
+        from: NodeId,
+        incarnation: u32,
+        message: P::Message,
+    ) {
+        let kernel = &mut self.kernel;
+        if !kernel.current.dead {
+            kernel.queued_bytes += u64::from(message.size());
+            let event = Event::Deliver { from, to: node, incarnation, message };
+            kernel.node_mut(node).held.push_front(Entry { id, cause, event });
+        }
+        self.settle();
+    }
+
+    #[cold]
+    fn lose(&mut self, entry: Entry<Event<P>>, why: &str) {
+        let kernel = &mut self.kernel;
+        if kernel.trace.is_some()
+            && let Event::Deliver { from, to, message, .. } = &entry.event
+        {
+            kernel.current.event = EventId::event(entry.id);
+            let label = format!("{message} is lost: {why}");
+            kernel.tell(Some(*to), Happening::Lost { from: *from }, EventId::from_raw(entry.cause), label);
+            kernel.current.event = EventId::GENESIS;
+        }
+    }
+
+    /// Calls an actor; a panic in it ends the run.
+    #[inline]
+    fn call(&mut self, id: NodeId, callback: impl FnOnce(&mut dyn Actor<P>, &mut Context<'_, P>)) {
+        let Some(actor) = &mut self.actors[id.index()] else { return };
+        let mut context = Context { kernel: &mut self.kernel };
+        let result = catch_unwind(AssertUnwindSafe(|| callback(&mut **actor, &mut context)));
+        if let Err(panic) = result {
+            self.panicked(id, &*panic);
+        }
+    }
+
+    #[cold]
+    fn panicked(&mut self, node: NodeId, panic: &(dyn std::any::Any + Send)) {
+        // A process that a fault has killed in this callback cannot panic any more.
+        if self.kernel.current.dead {
+            return;
+        }
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = message.unwrap_or_else(|| "a panic without a message".to_owned());
+        self.kernel.end(Ending::Panicked { node, event: self.kernel.current.event, message });
+    }
+
+    /// Drops the actors of nodes that died, and stops those that are to stop.
+    #[inline]
+    fn settle(&mut self) {
+        if !self.kernel.reap.is_empty() || !self.kernel.stopping.is_empty() {
+            self.reap_and_stop();
+        }
+        self.kernel.current.node = NOBODY;
+        self.kernel.current.event = EventId::GENESIS;
+    }
+
+    #[cold]
+    fn reap_and_stop(&mut self) {
+        while let Some(id) = self.kernel.stopping.pop() {
+            let node = self.kernel.node(id);
+            if !node.alive {
+                continue;
+            }
+            let (incarnation, event) = (node.incarnation, self.kernel.current.event);
+            // A paused process cannot be asked to stop; it is killed.
+            if node.paused == 0 {
+                self.kernel.current = Current { node: id, incarnation, event, dead: false, late: 0 };
+                self.call(id, |actor, context| actor.stop(context));
+            }
+            if self.kernel.node(id).alive {
+                self.kernel.node_mut(id).disk.sync_all();
+                self.kernel.bury(id, "stops");
+            }
+        }
+        for id in std::mem::take(&mut self.kernel.reap) {
+            self.actors[id.index()] = None;
+        }
+    }
+
+    fn record(self, ending: Ending) -> Record<P::Note> {
+        let kernel = self.kernel;
+        let mut probes = kernel.probes;
+        probes.sort_unstable();
+        let down = kernel.nodes.iter().enumerate().filter(|(_, node)| !node.alive);
+        Record {
+            ending,
+            time: kernel.now,
+            events: kernel.events,
+            fingerprint: kernel.fingerprint.value(),
+            history: kernel.history,
+            probes,
+            faults: kernel.agenda.bitten().collect(),
+            down: down.map(|(index, _)| NodeId::new(index)).collect(),
+            nodes: kernel.nodes.into_iter().map(|node| node.name).collect(),
+            trace: kernel.trace,
+        }
+    }
+}
