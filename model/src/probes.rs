@@ -24,7 +24,6 @@ probes! {
     APPEND_RESENT = "append resent": "a producer sent records again because no acknowledgement came";
     APPEND_DUPLICATED = "append duplicated": "a broker appended records that it had appended before";
     SEND_GIVEN_UP = "send given up": "a producer gave up on a record: whether it is stored is unknown";
-    LOG_TRUNCATED = "log truncated": "a broker found less in its log after a restart than it had appended";
     LOG_DAMAGED = "log damaged": "a broker found an unreadable entry in its log and cut the log there";
     APPEND_REFUSED = "append refused": "a broker refused an append because its disk was full";
     SYNC_FAILED = "sync failed": "a node ended itself because its disk failed to sync";
@@ -33,7 +32,6 @@ probes! {
     COMMIT_REFUSED = "commit refused": "a coordinator refused a commit of an older generation";
     OFFSET_RESET = "offset reset": "a consumer found no usable committed offset and began where its policy says";
     RESUMED = "resumed at offset": "a consumer went on at an offset that was committed before";
-    BATCH_REPLAYED = "batch replayed": "a processor processed records again that an earlier owner or life had processed";
     STATE_REBUILT = "state rebuilt": "a processor rebuilt its state from the input log";
     SNAPSHOT_RESTORED = "snapshot restored": "a processor restored its state from a snapshot";
     WRITE_RETRIED = "write retried": "a processor sent a batch to a sink again because no answer came";

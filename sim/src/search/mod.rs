@@ -1,6 +1,8 @@
 //! The search over runs. A run is a pure function of an experiment, a plan and a seed; everything
 //! here is a few lines over that function.
 
+pub mod swarm;
+
 use crate::fault::Kind;
 use crate::trace::Trace;
 

@@ -29,7 +29,7 @@ macro_rules! field {
 field!(seeds, is_seeds, u64, 1_000);
 field!(one, is_one, u32, 1);
 field!(values, is_values, Range<i64>, 1..101);
-field!(every, is_every, Spread, Spread::Uniform(Span::from_millis(5), Span::from_millis(50)));
+field!(every, is_every, Spread, Spread::Uniform(Span::from_millis(20), Span::from_millis(120)));
 field!(timeout, is_timeout, Span, Span::from_millis(500));
 field!(retries, is_retries, u32, 1_000);
 field!(batch, is_batch, u32, 10);

@@ -1,0 +1,200 @@
+//! A consumer group: who is a member, who has which partitions, and in which generation.
+//!
+//! The classic protocol of Kafka (eager rebalance), with the assignment made by the coordinator. When
+//! a member joins, leaves or is not heard of, the group is rebalanced: all members join again, those
+//! that do not in time are no longer members, and the next generation begins. Members of an older
+//! generation are refused. Offsets and generation are durable; members are not, and join again after
+//! the coordinator has restarted.
+
+use std::rc::Rc;
+
+use millpond_sim::NodeId;
+use millpond_sim::time::{Instant, Span};
+
+use crate::message::Reply;
+use crate::record::{Generation, GroupId, Position};
+
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    node: NodeId,
+    /// The join that waits for the rebalance to end.
+    joining: Option<u64>,
+    last_heard: Instant,
+    /// Whether it has not been told of a generation yet.
+    newcomer: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is going on.
+    Stable,
+    /// Members are asked to join again, until the deadline.
+    Rebalancing(Instant),
+    /// The new generation is being written to disk.
+    Storing,
+}
+
+/// What a member is told when a rebalance has ended.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    pub(crate) member: NodeId,
+    pub(crate) call: u64,
+    pub(crate) generation: Generation,
+    pub(crate) slots: Rc<[u32]>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Group {
+    id: GroupId,
+    slots: u32,
+    session: Span,
+    rebalance: Span,
+    generation: Generation,
+    phase: Phase,
+    members: Vec<Member>,
+    offsets: Vec<Position>,
+}
+
+impl Group {
+    pub(crate) fn new(id: GroupId, slots: u32, session: Span, rebalance: Span) -> Self {
+        Self {
+            id,
+            slots,
+            session,
+            rebalance,
+            generation: Generation(0),
+            phase: Phase::Stable,
+            members: Vec::new(),
+            offsets: Vec::new(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> GroupId {
+        self.id
+    }
+
+    pub(crate) fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// The generation that was on disk.
+    pub(crate) fn restore(&mut self, generation: Generation) {
+        self.generation = generation;
+    }
+
+    /// Takes in offsets that are durable.
+    pub(crate) fn committed(&mut self, positions: &[Position]) {
+        for position in positions {
+            match self.offsets.iter_mut().find(|known| known.partition == position.partition) {
+                Some(known) => *known = *position,
+                None => self.offsets.push(*position),
+            }
+        }
+    }
+
+    pub(crate) fn offsets(&self) -> Rc<[Position]> {
+        self.offsets.clone().into()
+    }
+
+    /// Whether the node is a member of this generation.
+    pub(crate) fn owns(&self, node: NodeId, generation: Generation) -> bool {
+        generation == self.generation && self.members.iter().any(|member| member.node == node)
+    }
+
+    pub(crate) fn join(&mut self, node: NodeId, call: u64, now: Instant) {
+        match self.members.iter_mut().find(|member| member.node == node) {
+            Some(member) => (member.joining, member.last_heard) = (Some(call), now),
+            None => self.members.push(Member { node, joining: Some(call), last_heard: now, newcomer: true }),
+        }
+        if self.phase == Phase::Stable {
+            self.phase = Phase::Rebalancing(now + self.rebalance);
+        }
+    }
+
+    pub(crate) fn leave(&mut self, node: NodeId, now: Instant) {
+        let before = self.members.len();
+        self.members.retain(|member| member.node != node);
+        if self.members.len() < before {
+            self.rebalance_if_stable(now);
+        }
+    }
+
+    pub(crate) fn heartbeat(&mut self, node: NodeId, generation: Generation, now: Instant) -> Reply {
+        let current = generation == self.generation && self.phase == Phase::Stable;
+        match self.members.iter_mut().find(|member| member.node == node) {
+            Some(member) => {
+                member.last_heard = now;
+                if current { Reply::Alive } else { Reply::Rebalance }
+            }
+            None => Reply::Rebalance,
+        }
+    }
+
+    /// Gives up members that were not heard of for a session; how many.
+    pub(crate) fn expire(&mut self, now: Instant) -> usize {
+        let before = self.members.len();
+        let session = self.session;
+        self.members.retain(|member| member.joining.is_some() || now - member.last_heard < session);
+        let expired = before - self.members.len();
+        if expired > 0 {
+            self.rebalance_if_stable(now);
+        }
+        expired
+    }
+
+    /// Ends the rebalance if it can end: when every member has joined again, or at the deadline. A
+    /// group of newcomers always waits for the deadline, lest it be rebalanced for each of them.
+    pub(crate) fn complete(&mut self, now: Instant) -> Option<Vec<Joined>> {
+        let Phase::Rebalancing(deadline) = self.phase else { return None };
+        let all = self.members.iter().all(|member| member.joining.is_some());
+        let newcomers = self.members.iter().all(|member| member.newcomer);
+        if now < deadline && (newcomers || !all) {
+            return None;
+        }
+        self.members.retain(|member| member.joining.is_some());
+        if self.members.is_empty() {
+            self.phase = Phase::Stable;
+            return None;
+        }
+        self.members.sort_unstable_by_key(|member| member.node);
+        self.generation.0 += 1;
+        self.phase = Phase::Storing;
+        let (generation, count) = (self.generation, self.members.len() as u32);
+        let members = self.members.iter_mut().zip(0..);
+        let joined = members.filter_map(|(member, nth)| {
+            let slots = (0..self.slots).filter(|slot| slot % count == nth).collect();
+            member.joining.take().map(|call| Joined { member: member.node, call, generation, slots })
+        });
+        Some(joined.collect())
+    }
+
+    /// The new generation is durable and its members have been told.
+    pub(crate) fn announced(&mut self, now: Instant) {
+        self.phase = Phase::Stable;
+        for member in &mut self.members {
+            member.last_heard = now;
+            member.newcomer = false;
+        }
+        if self.members.iter().any(|member| member.joining.is_some()) {
+            self.rebalance_if_stable(now);
+        }
+    }
+
+    /// How long until something must be done without being asked.
+    pub(crate) fn next_deadline(&self, now: Instant) -> Option<Span> {
+        match self.phase {
+            Phase::Rebalancing(deadline) => Some(deadline - now),
+            Phase::Storing => None,
+            Phase::Stable => {
+                let first = self.members.iter().map(|member| member.last_heard + self.session).min()?;
+                Some(first - now)
+            }
+        }
+    }
+
+    fn rebalance_if_stable(&mut self, now: Instant) {
+        if self.phase == Phase::Stable {
+            self.phase = Phase::Rebalancing(now + self.rebalance);
+        }
+    }
+}

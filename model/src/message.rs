@@ -1,0 +1,360 @@
+//! What nodes of a stream system send each other: requests and replies, paired by a call number.
+
+use std::fmt;
+use std::rc::Rc;
+
+use millpond_sim::{Message as SimMessage, Protocol, digest};
+
+use crate::note::Note;
+use crate::record::{Batch, Generation, GroupId, Key, Offset, PartitionId, Position, Record};
+use crate::sink::{Dump, WriteBatch};
+use crate::stored::Stored;
+
+/// The protocol of stream systems.
+#[derive(Clone, Copy, Debug)]
+pub struct Streams;
+
+impl Protocol for Streams {
+    type Message = Message;
+    type Stored = Stored;
+    type Note = Note;
+}
+
+/// A request or the reply to one.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A request, with the caller's number for it.
+    Request(u64, Request),
+    /// The reply to the request with this number.
+    Reply(u64, Reply),
+}
+
+/// What a node asks of another.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// To a broker: append these records.
+    Produce {
+        /// Where to.
+        partition: PartitionId,
+        /// The records.
+        records: Rc<[Record]>,
+        /// Whether an answer is wanted.
+        acks: bool,
+    },
+    /// To a broker: the records from this place on, as soon as there are any.
+    Fetch {
+        /// Where from.
+        from: Position,
+        /// About how many at most; batches are given whole.
+        max: u32,
+    },
+    /// To a broker: the end of a partition.
+    End(PartitionId),
+    /// To a coordinator: let me be a member.
+    Join(GroupId),
+    /// To a coordinator: I am leaving.
+    Leave(GroupId),
+    /// To a coordinator: I am alive.
+    Heartbeat(GroupId, Generation),
+    /// To a coordinator: these are the group's next offsets.
+    Commit(GroupId, Generation, Rc<[Position]>),
+    /// To a coordinator: what are the group's next offsets?
+    Committed(GroupId),
+    /// To a sink: apply these writes together.
+    Write(Rc<WriteBatch>),
+    /// To a sink: which input positions are stored beside the output of this group? A generation
+    /// makes older writers of these partitions stale.
+    Positions(GroupId, Generation, Rc<[u32]>),
+    /// To a sink: the row of a key, once the input has been processed up to a position.
+    Read(Key, Option<Position>),
+    /// To a sink: everything.
+    Dump,
+    /// To a producer: how many records are still to be sent or acknowledged?
+    Backlog,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// Appended, the first record at this offset.
+    Produced(Offset),
+    /// Not done, for sure.
+    Refused(Refusal),
+    /// Records from the asked place on, and the end of what can be read.
+    Fetched(Rc<[Batch]>, Offset),
+    /// The asked place is not in the log, which ends here.
+    OutOfRange(Offset),
+    /// The end of a partition.
+    End(Offset),
+    /// A member of this generation, with these partition numbers.
+    Joined(Generation, Rc<[u32]>),
+    /// Still a member.
+    Alive,
+    /// A rebalance is on: join again.
+    Rebalance,
+    /// The offsets are stored.
+    CommitDone,
+    /// The group's next offsets, where it has any.
+    Offsets(Rc<[Position]>),
+    /// The writes are applied and durable.
+    Written,
+    /// The row: its value and the input position that wrote it last.
+    Row(Option<(i64, Position)>),
+    /// The content of a sink.
+    Content(Rc<Dump>),
+    /// How many records are still to be sent or acknowledged.
+    Backlog(u64),
+}
+
+/// Why a request was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// No space on the disk.
+    DiskFull,
+    /// The generation is not the group's, or the caller is no member.
+    StaleGeneration,
+    /// The sink has seen a newer owner of the partition.
+    Fenced,
+    /// The position stored with the output is not the one that the writer goes on from.
+    PositionMoved,
+}
+
+impl Request {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Produce { .. } => "Produce",
+            Self::Fetch { .. } => "Fetch",
+            Self::End(_) => "End",
+            Self::Join(_) => "Join",
+            Self::Leave(_) => "Leave",
+            Self::Heartbeat(..) => "Heartbeat",
+            Self::Commit(..) => "Commit",
+            Self::Committed(_) => "Committed",
+            Self::Write(_) => "Write",
+            Self::Positions(..) => "Positions",
+            Self::Read(..) => "Read",
+            Self::Dump => "Dump",
+            Self::Backlog => "Backlog",
+        }
+    }
+
+    fn digest(&self) -> u64 {
+        match self {
+            Self::Produce { partition, records, acks } => {
+                of(1, u64::from(partition.0) << 1 | u64::from(*acks), of_records(records))
+            }
+            Self::Fetch { from, max } => of(2, of_position(from), u64::from(*max)),
+            Self::End(partition) => of(3, u64::from(partition.0), 0),
+            Self::Join(group) => of(4, u64::from(group.0), 0),
+            Self::Leave(group) => of(5, u64::from(group.0), 0),
+            Self::Heartbeat(group, generation) => of(6, u64::from(group.0), u64::from(generation.0)),
+            Self::Commit(group, generation, positions) => {
+                of(7, u64::from(group.0) << 32 | u64::from(generation.0), of_positions(positions))
+            }
+            Self::Committed(group) => of(8, u64::from(group.0), 0),
+            Self::Write(batch) => of(9, batch.digest(), 0),
+            Self::Positions(group, generation, slots) => {
+                of(10, u64::from(group.0) << 32 | u64::from(generation.0), of_slots(slots))
+            }
+            Self::Read(key, at) => of(11, key.index() as u64, at.as_ref().map_or(0, of_position)),
+            Self::Dump => 12,
+            Self::Backlog => 13,
+        }
+    }
+}
+
+impl Reply {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Produced(_) => "Produced",
+            Self::Refused(_) => "Refused",
+            Self::Fetched(..) => "Fetched",
+            Self::OutOfRange(_) => "OutOfRange",
+            Self::End(_) => "EndIs",
+            Self::Joined(..) => "Joined",
+            Self::Alive => "Alive",
+            Self::Rebalance => "Rebalance",
+            Self::CommitDone => "CommitDone",
+            Self::Offsets(_) => "Offsets",
+            Self::Written => "Written",
+            Self::Row(_) => "Row",
+            Self::Content(_) => "Content",
+            Self::Backlog(_) => "BacklogIs",
+        }
+    }
+
+    fn digest(&self) -> u64 {
+        match self {
+            Self::Produced(offset) => of(33, offset.0, 0),
+            Self::Refused(why) => of(34, *why as u64, 0),
+            Self::Fetched(batches, end) => {
+                let content = batches
+                    .iter()
+                    .fold(0, |sum, batch| sum ^ of(0, batch.base.0, of_records(&batch.records)));
+                of(35, content, end.0)
+            }
+            Self::OutOfRange(end) => of(36, end.0, 0),
+            Self::End(end) => of(37, end.0, 0),
+            Self::Joined(generation, slots) => of(38, u64::from(generation.0), of_slots(slots)),
+            Self::Alive => 39,
+            Self::Rebalance => 40,
+            Self::CommitDone => 41,
+            Self::Offsets(positions) => of(42, of_positions(positions), 0),
+            Self::Written => 43,
+            Self::Row(row) => match row {
+                Some((value, position)) => of(44, value.cast_unsigned(), of_position(position)),
+                None => 44,
+            },
+            Self::Content(dump) => of(45, dump.digest(), 0),
+            Self::Backlog(backlog) => of(46, *backlog, 0),
+        }
+    }
+}
+
+fn of(kind: u64, one: u64, two: u64) -> u64 {
+    digest(&[kind ^ one.rotate_left(8), two])
+}
+
+pub(crate) fn of_records(records: &[Record]) -> u64 {
+    records.iter().fold(records.len() as u64, |sum, record| sum.rotate_left(5) ^ record.digest())
+}
+
+pub(crate) fn of_position(position: &Position) -> u64 {
+    u64::from(position.partition.0) << 48 ^ position.offset.0
+}
+
+pub(crate) fn of_positions(positions: &[Position]) -> u64 {
+    positions.iter().fold(positions.len() as u64, |sum, position| sum.rotate_left(7) ^ of_position(position))
+}
+
+fn of_slots(slots: &[u32]) -> u64 {
+    slots.iter().fold(slots.len() as u64, |sum, slot| sum.rotate_left(7) ^ u64::from(*slot))
+}
+
+impl SimMessage for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Request(_, request) => request.kind(),
+            Self::Reply(_, reply) => reply.kind(),
+        }
+    }
+
+    fn digest(&self) -> u64 {
+        match self {
+            Self::Request(call, request) => request.digest() ^ call,
+            Self::Reply(call, reply) => reply.digest() ^ call,
+        }
+    }
+
+    fn size(&self) -> u32 {
+        let records = match self {
+            Self::Request(_, Request::Produce { records, .. }) => records.len(),
+            Self::Reply(_, Reply::Fetched(batches, _)) => {
+                batches.iter().map(|batch| batch.records.len()).sum()
+            }
+            Self::Request(_, Request::Write(batch)) => batch.outputs.len(),
+            _ => 0,
+        };
+        64 + 40 * records as u32
+    }
+
+    fn is_reply(&self) -> bool {
+        matches!(self, Self::Reply(..))
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(_, request) => request.fmt(f),
+            Self::Reply(_, reply) => reply.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Produce { partition, records, .. } => {
+                write!(f, "Produce(p{}, {})", partition.0, Counted(records.len(), "record"))
+            }
+            Self::Fetch { from, .. } => write!(f, "Fetch({from})"),
+            Self::End(partition) => write!(f, "End(p{})", partition.0),
+            Self::Join(_) => f.write_str("Join"),
+            Self::Leave(_) => f.write_str("Leave"),
+            Self::Heartbeat(_, generation) => write!(f, "Heartbeat(generation {})", generation.0),
+            Self::Commit(_, generation, positions) => {
+                write!(f, "Commit({}, generation {})", Listed(positions), generation.0)
+            }
+            Self::Committed(_) => f.write_str("Committed"),
+            Self::Write(batch) => {
+                write!(f, "Write({}, generation {})", Counted(batch.outputs.len(), "row"), batch.generation.0)
+            }
+            Self::Positions(..) => f.write_str("Positions"),
+            Self::Read(key, _) => write!(f, "Read({key})"),
+            Self::Dump => f.write_str("Dump"),
+            Self::Backlog => f.write_str("Backlog"),
+        }
+    }
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Produced(offset) => write!(f, "Produced(at {offset})"),
+            Self::Refused(why) => write!(f, "Refused({why:?})"),
+            Self::Fetched(batches, end) => {
+                let records = batches.iter().map(|batch| batch.records.len()).sum();
+                write!(f, "Fetched({}, end {end})", Counted(records, "record"))
+            }
+            Self::OutOfRange(end) => write!(f, "OutOfRange(end {end})"),
+            Self::End(end) => write!(f, "EndIs({end})"),
+            Self::Joined(generation, slots) => {
+                write!(f, "Joined(generation {}, partitions {slots:?})", generation.0)
+            }
+            Self::Alive => f.write_str("Alive"),
+            Self::Rebalance => f.write_str("Rebalance"),
+            Self::CommitDone => f.write_str("CommitDone"),
+            Self::Offsets(positions) => write!(f, "Offsets({})", Listed(positions)),
+            Self::Written => f.write_str("Written"),
+            Self::Row(Some((value, _))) => write!(f, "Row({value})"),
+            Self::Row(None) => f.write_str("Row(none)"),
+            Self::Content(_) => f.write_str("Content"),
+            Self::Backlog(backlog) => write!(f, "BacklogIs({backlog})"),
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{}", self.partition.0)?;
+        if self.offset != Offset::MAX {
+            write!(f, "@{}", self.offset)?;
+        }
+        Ok(())
+    }
+}
+
+/// "1 record", "2 records".
+pub(crate) struct Counted(pub(crate) usize, pub(crate) &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
+/// Things separated by commas.
+pub(crate) struct Listed<'a, T>(pub(crate) &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, item) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            item.fmt(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! How output and offsets leave a task, in the order that `commit` asks for.
+
+use std::rc::Rc;
+
+use millpond_sim::Context;
+
+use super::task::{Snapshot, Stage, Work};
+use super::{NodeDraw, Processor, Why, snapshot_name};
+use crate::catalog::Target;
+use crate::message::{Refusal, Request, Streams};
+use crate::note::Note;
+use crate::probes;
+use crate::record::{Batch, Kind, PartitionId, Position, Record, RecordId};
+use crate::scenario::schema::{Commit, State};
+use crate::sink::{Moves, Output, WriteBatch};
+use crate::stored::Stored;
+
+impl Processor {
+    /// Processes the next batch that has been read, and begins to deliver what comes of it.
+    pub(super) fn process_ready(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        let operator = self.setup.operator.clone();
+        let Some(task) = self.task(slot) else { return };
+        let Some((input, _, batches)) = task.ready.pop_front() else { return };
+        let mut outputs: Vec<Output> = Vec::new();
+        let (mut waited, mut unmatched) = (false, false);
+        for (offset, record) in batches.iter().flat_map(Batch::iter) {
+            let next = &mut task.inputs[input].next;
+            if offset < next.offset {
+                continue;
+            }
+            let at = Position { offset, ..*next };
+            next.offset = offset.next();
+            let met =
+                operator.apply(&mut task.state, input, at, record, &mut NodeDraw(context), &mut outputs);
+            waited |= met.waited;
+            unmatched |= met.unmatched;
+            task.since_snapshot += 1;
+        }
+        for (met, probe) in [(waited, probes::JOIN_WAITED), (unmatched, probes::JOIN_UNMATCHED)] {
+            if met {
+                context.probe(probe);
+            }
+        }
+        context.point("after process");
+        self.deliver(context, slot, outputs.into());
+        // Reading ahead of the writing, as clients do.
+        self.fetch(context, slot);
+    }
+
+    /// Begins to write the outputs and to commit where the task now is.
+    pub(super) fn deliver(&mut self, context: &mut Context<'_, Streams>, slot: u32, outputs: Rc<[Output]>) {
+        let Some(task) = self.task(slot) else { return };
+        task.work = Some(Work { outputs, after: task.positions() });
+        match self.setup.options.commit {
+            Commit::Before => self.commit(context, slot),
+            Commit::After | Commit::Together => self.write(context, slot),
+        }
+    }
+
+    fn write(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        let catalog = self.setup.catalog.clone();
+        let (group, target) = (self.setup.group, catalog.group(self.setup.group).target);
+        let generation = self.generation.unwrap_or_default();
+        let together = self.setup.options.commit == Commit::Together;
+        let Some(task) = self.task(slot) else { return };
+        let Some(work) = task.work.clone() else { return };
+        let moves = together.then(|| Moves { before: task.committed.clone(), after: work.after.clone() });
+        if work.outputs.is_empty() && !together {
+            return self.after_write(context, slot);
+        }
+        match target {
+            Target::None => self.after_write(context, slot),
+            Target::Sink(sink) => {
+                task.stage = Stage::Writing(1);
+                let batch = WriteBatch { group, slot, generation, outputs: work.outputs, moves };
+                context.point("before write");
+                self.call(
+                    context,
+                    catalog.sinks[sink].node,
+                    Request::Write(Rc::new(batch)),
+                    Why::Write(slot),
+                );
+            }
+            Target::Topic(topic) => {
+                let mut lots: Vec<(PartitionId, Vec<Record>)> = Vec::new();
+                for output in work.outputs.iter() {
+                    let partition = catalog.partition_for(topic, output.key);
+                    let record = self.record(context, output);
+                    match lots.iter_mut().find(|(known, _)| *known == partition) {
+                        Some((_, records)) => records.push(record),
+                        None => lots.push((partition, vec![record])),
+                    }
+                }
+                if let Some(task) = self.task(slot) {
+                    task.stage = Stage::Writing(lots.len() as u32);
+                }
+                context.point("before write");
+                for (partition, records) in lots {
+                    let request = Request::Produce { partition, records: records.into(), acks: true };
+                    self.call(context, catalog.leader(partition), request, Why::Write(slot));
+                }
+            }
+        }
+    }
+
+    fn record(&mut self, context: &mut Context<'_, Streams>, output: &Output) -> Record {
+        let id =
+            RecordId { sender: context.node(), life: context.incarnation() as u16, number: self.numbered };
+        self.numbered += 1;
+        let time = context.wall().as_nanos();
+        Record { id, key: output.key, value: output.value, time, kind: Kind::Data }
+    }
+
+    pub(super) fn on_written(&mut self, context: &mut Context<'_, Streams>, slot: u32, request: &Request) {
+        if let Request::Write(batch) = request {
+            context.note(Note::Written(batch.clone()));
+        }
+        let Some(task) = self.task(slot) else { return };
+        if let Stage::Writing(left @ 2..) = &mut task.stage {
+            *left -= 1;
+            return;
+        }
+        context.point("after write");
+        self.after_write(context, slot);
+    }
+
+    fn after_write(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        match self.setup.options.commit {
+            Commit::After => self.commit(context, slot),
+            Commit::Before | Commit::Together => self.done(context, slot),
+        }
+    }
+
+    fn commit(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        let generation = self.generation.unwrap_or_default();
+        let Some(task) = self.task(slot) else { return };
+        let Some(work) = &task.work else { return };
+        let after = work.after.clone();
+        task.stage = Stage::Committing;
+        let request = Request::Commit(self.setup.group, generation, after);
+        context.point("before commit");
+        self.call(context, self.coordinator(), request, Why::Commit(slot));
+    }
+
+    pub(super) fn on_committed(&mut self, context: &mut Context<'_, Streams>, slot: u32, request: &Request) {
+        if let Request::Commit(group, _, positions) = request {
+            context.note(Note::Committed(*group, positions.clone()));
+        }
+        context.point("after commit");
+        match self.setup.options.commit {
+            Commit::Before => self.write(context, slot),
+            Commit::After | Commit::Together => self.done(context, slot),
+        }
+    }
+
+    /// A batch is written and committed.
+    fn done(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        let Some(task) = self.task(slot) else { return };
+        task.stage = Stage::Idle;
+        if let Some(work) = task.work.take() {
+            task.committed = work.after;
+        }
+        self.snapshot(context, slot);
+        let ready = self.task(slot).is_some_and(|task| !task.ready.is_empty());
+        if ready {
+            self.process_ready(context, slot);
+        } else {
+            self.fetch(context, slot);
+        }
+    }
+
+    /// Takes a snapshot if one is due. It is as good as it gets durable: nothing waits for it.
+    fn snapshot(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        let State::Snapshot { every, .. } = self.setup.options.state else { return };
+        let Some(task) = self.task(slot).filter(|task| task.since_snapshot >= every) else { return };
+        task.since_snapshot = 0;
+        let snapshot = Snapshot { positions: task.committed.to_vec(), state: task.state.clone() };
+        let cell = context.disk().cell(&snapshot_name(slot));
+        if context.set(cell, Stored::Snapshot(Rc::new(snapshot))).is_ok() {
+            context.sync();
+        }
+    }
+
+    pub(super) fn note_refusal(
+        &mut self,
+        context: &mut Context<'_, Streams>,
+        request: Request,
+        why: Refusal,
+    ) {
+        match request {
+            Request::Commit(group, _, positions) => context.note(Note::CommitRefused(group, positions)),
+            Request::Write(batch) => context.note(Note::WriteRefused(batch, why)),
+            _ => {}
+        }
+    }
+}
