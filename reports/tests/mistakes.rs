@@ -56,7 +56,7 @@ fn the_sound_scenario_is_sound() {
 cases! {
     field_misspelt_at_the_top: "topics: {" => "topcis: {";
     field_misspelt_below: "\"orders\": (partitions: 4)" => "\"orders\": (partitoins: 4)";
-    field_unlike_any_other: "brokers: (count: 3)" => "brokers: (amount: 3)";
+    field_unlike_any_other: "brokers: (count: 3)" => "brokers: (servers: 3)";
     field_misspelt_in_a_variant: "Draw(crashes: 0..3)" => "Draw(crahses: 0..3)";
     field_misspelt_in_a_choice: "within: \"30s\"" => "witin: \"30s\"";
     choice_misspelt: "cleanup: Compact" => "cleanup: Compacted";
@@ -95,8 +95,10 @@ cases! {
     time_for_a_drawn_time: "every: Uniform(\"1ms\", \"10ms\")" => "every: \"10ms\"";
     number_for_a_range: "crashes: 0..3" => "crashes: 3";
     range_with_its_end: "crashes: 0..3" => "crashes: 0..=3";
+    range_for_a_number: "records: 200" => "records: 0..200";
     braces_for_a_struct: "brokers: (count: 3)" => "brokers: {count: 3}";
     number_for_a_struct: "brokers: (count: 3)" => "brokers: 3";
+    brackets_twice: "Draw(crashes: 0..3)" => "Draw((crashes: 0..3))";
     brackets_for_a_map: "sinks: {\n        \"ledger\": (write: Upsert),\n    }" => "sinks: (ledger: (write: Upsert))";
     value_without_its_name: "brokers: (count: 3)" => "brokers: (3)";
 }
@@ -112,6 +114,7 @@ cases! {
     last_bracket_missing: "\"30s\")],\n)" => "\"30s\")],\n";
     bracket_too_many: "brokers: (count: 3)," => "brokers: (count: 3)),";
     quote_not_closed: "from: [\"orders\"]" => "from: [\"orders]";
+    quote_not_closed_at_the_end_of_a_line: "to: \"ledger\", steps: [Sum])," => "steps: [Sum], to: \"ledger),";
     quote_not_closed_in_prose: "customer\",\n    brokers" => "customer,\n    brokers";
     equals_for_a_colon: "count: 3" => "count = 3";
     equals_for_a_colon_at_the_top: "about: \"" => "about = \"";
@@ -161,6 +164,7 @@ cases! {
     meaning_group_for_a_node: "Draw(crashes: 0..3)" => "Plan([(when: At(\"1s\"), what: Crash(nodes: [\"sums\"], down: \"1s\"))])";
     meaning_too_late: "Draw(crashes: 0..3)" => "Plan([(when: At(\"60s\"), what: Crash(nodes: [\"broker-2\"], down: \"1s\"))])";
     meaning_latest_join: "steps: [Sum]" => "steps: [Join(table: \"orders\", with: Latest)]";
+    meaning_fallback_place: "Draw(crashes: 0..3)" => "Draw(crashes: 0..300)";
     meaning_nothing_to_check: "check: [" => "check: [JoinDeterminism, ";
     meaning_expected_but_not_checked: "check: [" => "expect: Violation(ReadYourWrites),\n    check: [";
     meaning_out_of_range: "records: 200" => "records: 20000";

@@ -33,7 +33,8 @@ pub(crate) fn add_spans(text: &str, mistakes: &mut [Mistake]) {
     for mistake in mistakes {
         mistake.span = walk.span(&mistake.path, mistake.part);
         for related in &mut mistake.related {
-            related.span = walk.span(&related.path, related.part);
+            let place = walk.locate(&related.path).filter(|place| place.exact);
+            related.span = place.and_then(|_| walk.span(&related.path, related.part));
         }
         // Two labels on one place say the same twice.
         mistake.related.retain(|related| related.span.is_some() && related.span != mistake.span);

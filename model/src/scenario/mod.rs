@@ -25,6 +25,8 @@ mod repair;
 pub mod schema;
 mod shape;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod tokens;
 pub mod validate;
 mod values;

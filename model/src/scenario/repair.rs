@@ -3,6 +3,8 @@
 //! ron says what it expected next at the place where it stopped. A person wants to know which field,
 //! what is wrong with it and how to put it right. Each kind of error has its answer here.
 
+use std::ops::Range;
+
 use ron::error::{Error, SpannedError};
 
 use super::fields::{default_text, name_of};
@@ -35,8 +37,10 @@ pub(crate) fn repair(source: &Source<'_>, error: &SpannedError, path: Path, whol
         }
         Error::Message(text) => custom(source, at, path, text),
         Error::ExpectedDifferentStructName { expected, .. } => struct_name(source, at, path, expected),
-        Error::InvalidEscape(_) => escape(source, at, start, path),
+        Error::InvalidEscape(_) => escape(source, at, path),
         Error::UnclosedBlockComment => comment(source, path),
+        // With a bracket too many, the scenario ends early: that is told by where it ends.
+        Error::TrailingCharacters => syntax(source, at, path, &error.code),
         code => brackets(source, at).unwrap_or_else(|| syntax(source, at, path, code)),
     }
 }
@@ -46,11 +50,11 @@ fn syntax(source: &Source<'_>, at: usize, path: Path, code: &Error) -> Mistake {
         Error::ExpectedAttribute => Mistake::new("the file begins with something strange", Path::default())
             .span(source.span(at))
             .label("expected `Scenario(`"),
-        Error::TrailingCharacters => Mistake::new("the file goes on after the scenario", Path::default())
-            .span(source.span(at))
-            .label("the scenario has ended before this"),
+        Error::TrailingCharacters => too_early(source, at.saturating_sub(1)),
         Error::ExpectedMapColon => colon(source, at, path),
-        Error::ExpectedIdentifier => identifier(source, at, path),
+        Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_) => {
+            identifier(source, at, path)
+        }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => struct_like(source, at, path),
         Error::ExpectedString if names_a_key(source, at, &path) => Mistake::new(
             format!("names in {path} are text"),
@@ -190,9 +194,11 @@ fn missing_field(
     outer: Option<&str>,
 ) -> Mistake {
     // ron stops in front of the closing bracket, or behind it.
-    let close = (at.saturating_sub(1)..=at + 1)
-        .find(|index| source.kind(*index) == Some(Kind::Close(')')))
-        .unwrap_or(at);
+    let is_close = |index: &usize| source.kind(*index) == Some(Kind::Close(')'));
+    let close = [at, at.saturating_sub(1), at + 1].into_iter().find(is_close).unwrap_or(at);
+    if path.0.is_empty() && close + 1 < source.tokens.len() {
+        return too_early(source, close);
+    }
     let value = Shape::at(&path.then(field)).map_or("..".into(), example);
     let about = Shape::at(&path.then(field)).and_then(Shape::about);
     let before = close.saturating_sub(1);
@@ -213,6 +219,16 @@ fn missing_field(
         Some(about) => mistake.help(format!("{field}: {about}")),
         None => mistake,
     }
+}
+
+/// The bracket that closes the scenario, and something behind it.
+fn too_early(source: &Source<'_>, close: usize) -> Mistake {
+    let goes_on = matches!(source.kind(close + 1), Some(Kind::Comma | Kind::Close(_)));
+    let label = if goes_on { "this closes the scenario: is it one too many?" } else { "this closes the scenario" };
+    Mistake::new("the scenario ends before the file does", Path::default())
+        .span(source.span(close))
+        .label(label)
+        .related_span(source.span(close + 1), "but the file goes on here")
 }
 
 /// The blanks at the start of the line that holds a byte.
@@ -278,21 +294,32 @@ fn struct_name(source: &Source<'_>, at: usize, path: Path, expected: &str) -> Mi
         .patch(source.span(at), expected, format!("write `{expected}`"))
 }
 
-fn escape(source: &Source<'_>, at: usize, start: usize, path: Path) -> Mistake {
+fn escape(source: &Source<'_>, at: usize, path: Path) -> Mistake {
     let inside = (at.saturating_sub(1)..=at).find(|index| source.kind(*index) == Some(Kind::Text));
     let text = source.span(inside.unwrap_or(at));
-    let backslash = source.text[text.start..start.clamp(text.start, text.end)].rfind('\\').map(|at| text.start + at);
-    let span = match backslash {
-        Some(byte) => byte..byte + 1 + source.text[byte + 1..].chars().next().map_or(0, char::len_utf8),
-        None => text,
-    };
-    let mistake = Mistake::new("unknown escape in a text", path)
-        .span(span.clone())
-        .label("a backslash begins an escape: \\n, \\t, \\\", \\\\ or \\u{..}");
-    match backslash {
-        Some(byte) => mistake.patch(byte..byte, "\\", "for a backslash itself"),
-        None => mistake,
+    let mistake = Mistake::new("unknown escape in a text", path);
+    let label = r#"a backslash begins one of \n, \t, \", \\ and \u{..}"#;
+    match wrong_escape(&source.text[text.clone()]) {
+        Some(escape) => mistake
+            .span(text.start + escape.start..text.start + escape.end)
+            .label(label)
+            .patch(text.start + escape.start..text.start + escape.start, "\\", "for a backslash itself"),
+        None => mistake.span(text).label(label),
     }
+}
+
+/// The first backslash, and what follows it, that is no escape of RON.
+fn wrong_escape(text: &str) -> Option<Range<usize>> {
+    let mut chars = text.char_indices();
+    while let Some((start, c)) = chars.next() {
+        if c == '\\'
+            && let Some((at, escaped)) = chars.next()
+            && !['n', 'r', 't', '0', '\'', '"', '\\', 'x', 'u', '\n'].contains(&escaped)
+        {
+            return Some(start..at + escaped.len_utf8());
+        }
+    }
+    None
 }
 
 fn comment(source: &Source<'_>, path: Path) -> Mistake {
@@ -313,7 +340,7 @@ fn colon(source: &Source<'_>, at: usize, path: Path) -> Mistake {
     Mistake::new(format!("`{}` has no value", source.content(at.saturating_sub(1))), path)
         .span(source.span(at.saturating_sub(1)))
         .label("expected `:` and a value after this")
-        .patch(end..end, ":", "if the value follows")
+        .patch(end..end, ":", "add it")
 }
 
 fn identifier(source: &Source<'_>, at: usize, path: Path) -> Mistake {
@@ -322,6 +349,9 @@ fn identifier(source: &Source<'_>, at: usize, path: Path) -> Mistake {
             .span(source.span(at))
             .label("expected a bare name")
             .patch(source.span(at), source.content(at), "leave the quotes out");
+    }
+    if source.kind(at) == Some(Kind::Open('(')) && source.kind(at.wrapping_sub(1)) == Some(Kind::Open('(')) {
+        return brackets_twice(source, at, path);
     }
     match Shape::at(&path).map(Shape::form) {
         Some(Form::Struct(fields)) if !path.0.is_empty() || source.kind(at) != Some(Kind::Open('{')) => {
@@ -332,6 +362,19 @@ fn identifier(source: &Source<'_>, at: usize, path: Path) -> Mistake {
                 .help(format!("{} has {}", owner(&path), self::names(&names, &path)))
         }
         _ => wrong_value(source, at, path),
+    }
+}
+
+/// `Draw((crashes: 0..3))`: right elsewhere, but a choice with fields has them in its own brackets.
+fn brackets_twice(source: &Source<'_>, at: usize, path: Path) -> Mistake {
+    let inner = source.span(at).start..source.end_before(skip_value(&source.tokens, at));
+    let text = &source.text[inner.clone()];
+    let mistake = Mistake::new(format!("{path} has its brackets twice"), path)
+        .span(source.span(at))
+        .label("one pair is enough");
+    match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+        Some(fields) if !text.contains('\n') => mistake.patch(inner, fields, "leave the inner one out"),
+        _ => mistake,
     }
 }
 
@@ -373,9 +416,10 @@ fn comma(source: &Source<'_>, at: usize, path: Path) -> Mistake {
         let first = if source.kind(at) == Some(Kind::Dots) { before } else { at };
         let last = if source.kind(at) == Some(Kind::Dots) { at + 1 } else { at };
         let words = Shape::at(&path).map_or("a whole number".into(), |shape| shape.form().words());
+        let found = if source.kind(at) == Some(Kind::Dots) { "a range" } else { "a fraction" };
         return Mistake::new(format!("wrong kind of value for {path}"), path)
             .span(source.span(first).start..source.span(last).end)
-            .label(format!("expected {words}"));
+            .label(format!("expected {words}, found {found}"));
     }
     if source.kind(at) == Some(Kind::Open('(')) && source.kind(before) == Some(Kind::Word) {
         let word = source.word(before);

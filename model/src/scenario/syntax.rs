@@ -113,26 +113,41 @@ pub(crate) fn lexical(source: &Source<'_>, at: usize) -> Option<Mistake> {
     open_quote(source).or_else(|| single_quotes(source, at)).or_else(|| hash_comment(source, at))
 }
 
-/// A `"` without its partner. The next `"`, lines below, then ends the text, and the file has an
-/// odd number of them.
+/// A `"` without its partner. The next `"`, words or lines later, then ends the text where no text
+/// can end, and the file has an odd number of them.
 fn open_quote(source: &Source<'_>) -> Option<Mistake> {
     let last = source.tokens.iter().position(|token| token.kind == Kind::OpenText)?;
-    let runs_on = |index: &usize| {
+    let ends_strangely = |index: &usize| {
         source.kind(*index) == Some(Kind::Text)
-            && source.word(*index).contains('\n')
             && !matches!(source.kind(index + 1), Some(Kind::Comma | Kind::Close(_) | Kind::Colon))
     };
-    let index = (0..last).find(runs_on).unwrap_or(last);
+    let index = (0..last).find(ends_strangely).unwrap_or(last);
     let start = source.span(index).start;
-    let line = source.word(index).lines().next().unwrap_or("\"");
-    let text = line.trim_end().trim_end_matches([',', ')', ']', '}', ';']);
-    let end = start + text.len().max(1);
+    let end = start + likely_length(source.word(index));
     Some(
         Mistake::new("a quote is not closed", source.path_at(index))
-            .span(start..start + line.trim_end().len())
+            .span(start..end)
             .label("this text has no closing quote")
             .patch(end..end, "\"", "close it where the text ends"),
     )
+}
+
+/// How long a text without an end was meant to be: up to a bracket that it does not open, or to the
+/// end of the line.
+fn likely_length(text: &str) -> usize {
+    let line = text.lines().next().unwrap_or(text);
+    let mut depth = 0_usize;
+    for (at, c) in line.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth == 0 => return at.max(1),
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    let whole_line = line.len() < text.len();
+    let end = if whole_line { line.trim_end().trim_end_matches(',').len() } else { line.find(',').unwrap_or(line.len()) };
+    end.max(1)
 }
 
 fn single_quotes(source: &Source<'_>, at: usize) -> Option<Mistake> {

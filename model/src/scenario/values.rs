@@ -33,7 +33,7 @@ fn no_scenario(source: &Source<'_>, index: usize) -> Mistake {
     }
     Mistake::new("a scenario file begins with `Scenario(`", Path::default())
         .span(source.span(index))
-        .label(format!("found {}", found(source, index)))
+        .label(format!("expected `Scenario(`, found {}", found(source, index)))
 }
 
 /// The whole value if it is on one line, else its first token.

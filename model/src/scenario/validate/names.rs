@@ -67,6 +67,6 @@ fn twice(name: &str, place: Path, first: Path) -> Mistake {
     Mistake::new(format!("the name `{name}` is given twice"), place)
         .code("name-taken")
         .in_name()
-        .label("again here")
-        .related(first, Part::Name, "first here")
+        .label("given here")
+        .related(first, Part::Name, "and here")
 }

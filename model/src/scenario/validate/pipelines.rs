@@ -115,8 +115,8 @@ fn writers(scenario: &Scenario, found: &mut Found) {
             Some(first) => found.add(
                 Mistake::new(format!("two processors write to `{to}`"), place)
                     .code("two-writers")
-                    .label("the second")
-                    .related(first.clone(), Part::Value, "the first"),
+                    .label("written here")
+                    .related(first.clone(), Part::Value, "and here"),
             ),
             None => drop(written.insert(to, place)),
         }

@@ -9,7 +9,7 @@ use millpond_sim::time::Span;
 use serde_json::Value;
 
 use super::Found;
-use crate::scenario::mistake::{Mistake, Path, Segment, at};
+use crate::scenario::mistake::{Mistake, Part, Path, Segment, at};
 use crate::scenario::schema::{Faults, Scenario, Spread};
 use crate::scenario::shape::{Form, Shape, Special, whole};
 
@@ -28,7 +28,10 @@ pub(super) fn check(scenario: &Scenario, found: &mut Found) {
     let value = serde_json::to_value(scenario).unwrap_or_default();
     limits(Shape::scenario(), &value, &mut Path::default(), found);
     times(scenario, found);
-    totals(scenario, found);
+    // A number out of range makes the totals too large as well: once is enough.
+    if found.0.is_empty() {
+        totals(scenario, found);
+    }
 }
 
 /// The limits that follow from the type of a field.
@@ -144,9 +147,13 @@ fn times(scenario: &Scenario, found: &mut Found) {
     for (name, processor) in &scenario.processors {
         if processor.heartbeat >= processor.session && !processor.session.is_zero() {
             let path = at!["processors", name, "heartbeat"];
-            let title = format!("{path} is not shorter than the session ({})", processor.session);
+            let (heartbeat, session) = (processor.heartbeat, processor.session);
             found.add(
-                Mistake::new(title, path).code("slow-heartbeat").label("the group would give it up between two"),
+                Mistake::new(format!("`{name}` has a heartbeat every {heartbeat} and a session of {session}"), path)
+                    .code("slow-heartbeat")
+                    .label("the group would give it up between two heartbeats")
+                    .related(at!["processors", name, "session"], Part::Value, "the session")
+                    .help("let several heartbeats fit into a session"),
             );
         }
     }
