@@ -108,7 +108,9 @@ fn walk(shape: Shape, path: &str, found: &mut Vec<Field>) {
             for variant in variants {
                 found.push(Field {
                     path: below(variant.name),
-                    kind: variant.content.map_or("a choice without fields".into(), |inner| inner.form().words()),
+                    kind: variant
+                        .content
+                        .map_or("a choice without fields".into(), |inner| inner.form().words()),
                     about: one_line(variant.about.unwrap_or_default()),
                     role: Role::Variant,
                     default: None,
@@ -188,6 +190,9 @@ mod tests {
     #[test]
     fn a_path_of_a_value_has_the_name_of_its_field() {
         assert_eq!(name_of(&at!["processors", "totals", "from", 1]), "processors.from");
-        assert_eq!(name_of(&at!["faults", "Plan", 0, "what", "Crash", "down"]), "faults.Plan.what.Crash.down");
+        assert_eq!(
+            name_of(&at!["faults", "Plan", 0, "what", "Crash", "down"]),
+            "faults.Plan.what.Crash.down"
+        );
     }
 }

@@ -59,7 +59,9 @@ impl Walk<'_> {
             // Of a thing that is left out, its owner's name is enough to look at.
             (Part::Name, Some(name)) => name,
             (Part::Value, Some(name)) if !place.exact => name,
-            (_, _) if !place.exact => place.value.start..place.value.start + self.first_len(place.value.start),
+            (_, _) if !place.exact => {
+                place.value.start..place.value.start + self.first_len(place.value.start)
+            }
             _ => place.value,
         })
     }

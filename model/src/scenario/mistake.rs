@@ -7,6 +7,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::validate::codes;
+
 /// Something wrong in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
@@ -93,6 +95,7 @@ impl Mistake {
     }
 
     pub(crate) fn code(mut self, code: &'static str) -> Self {
+        debug_assert!(codes::find(code).is_some(), "`{code}` is missing from the table of codes");
         self.code = Some(code);
         self
     }

@@ -29,8 +29,12 @@ pub(crate) fn repair(source: &Source<'_>, error: &SpannedError, path: Path, whol
     }
     match &error.code {
         Error::NoSuchStructField { expected, found, .. } => unknown_field(source, at, &path, expected, found),
-        Error::NoSuchEnumVariant { expected, found, .. } => unknown_variant(source, at, path, expected, found),
-        Error::MissingStructField { field, outer } => missing_field(source, at, path, field, outer.as_deref()),
+        Error::NoSuchEnumVariant { expected, found, .. } => {
+            unknown_variant(source, at, path, expected, found)
+        }
+        Error::MissingStructField { field, outer } => {
+            missing_field(source, at, path, field, outer.as_deref())
+        }
         Error::DuplicateStructField { field, .. } => twice(source, at, &path, field),
         Error::IntegerOutOfBounds | Error::InvalidIntegerDigit { .. } | Error::UnderscoreAtBeginning => {
             bad_number(source, at, path, &error.code)
@@ -56,13 +60,12 @@ fn syntax(source: &Source<'_>, at: usize, path: Path, code: &Error) -> Mistake {
             identifier(source, at, path)
         }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => struct_like(source, at, path),
-        Error::ExpectedString if names_a_key(source, at, &path) => Mistake::new(
-            format!("names in {path} are text"),
-            path,
-        )
-        .span(source.span(at))
-        .label("not in quotes")
-        .patch(source.span(at), format!("\"{}\"", source.word(at)), "put it in quotes"),
+        Error::ExpectedString if names_a_key(source, at, &path) => {
+            Mistake::new(format!("names in {path} are text"), path)
+                .span(source.span(at))
+                .label("not in quotes")
+                .patch(source.span(at), format!("\"{}\"", source.word(at)), "put it in quotes")
+        }
         Error::ExpectedComma
         | Error::ExpectedArrayEnd
         | Error::ExpectedMapEnd
@@ -111,7 +114,8 @@ fn unknown_field(source: &Source<'_>, at: usize, path: &Path, expected: &[&str],
         .span(source.span(at))
         .label(format!("not a field of {owner}"));
     if let Some(outer) = enclosing(&parent, found) {
-        let end = source.end_before(if source.kind(at.wrapping_sub(1)) == Some(Kind::Comma) { at - 1 } else { at });
+        let end =
+            source.end_before(if source.kind(at.wrapping_sub(1)) == Some(Kind::Comma) { at - 1 } else { at });
         let mut mistake = mistake;
         mistake.label = format!("a field of {outer}, not of {owner}: is a `)` missing before this?");
         return if brackets(source, at).is_some() {
@@ -158,9 +162,11 @@ fn unknown_variant(source: &Source<'_>, at: usize, path: Path, expected: &[&str]
     };
     let mistake = Mistake::new(format!("unknown choice `{found}` for {path}"), path).span(source.span(at));
     match nearest(found, expected.iter().copied()) {
-        Some(near) => mistake
-            .label(format!("expected {known}"))
-            .patch(source.span(at), near, format!("did you mean `{near}`?")),
+        Some(near) => mistake.label(format!("expected {known}")).patch(
+            source.span(at),
+            near,
+            format!("did you mean `{near}`?"),
+        ),
         None => mistake.label("not one of the choices").help(format!("write {known}")),
     }
 }
@@ -186,13 +192,7 @@ fn example(shape: Shape) -> String {
     }
 }
 
-fn missing_field(
-    source: &Source<'_>,
-    at: usize,
-    path: Path,
-    field: &str,
-    outer: Option<&str>,
-) -> Mistake {
+fn missing_field(source: &Source<'_>, at: usize, path: Path, field: &str, outer: Option<&str>) -> Mistake {
     // ron stops in front of the closing bracket, or behind it.
     let is_close = |index: &usize| source.kind(*index) == Some(Kind::Close(')'));
     let close = [at, at.saturating_sub(1), at + 1].into_iter().find(is_close).unwrap_or(at);
@@ -224,7 +224,8 @@ fn missing_field(
 /// The bracket that closes the scenario, and something behind it.
 fn too_early(source: &Source<'_>, close: usize) -> Mistake {
     let goes_on = matches!(source.kind(close + 1), Some(Kind::Comma | Kind::Close(_)));
-    let label = if goes_on { "this closes the scenario: is it one too many?" } else { "this closes the scenario" };
+    let label =
+        if goes_on { "this closes the scenario: is it one too many?" } else { "this closes the scenario" };
     Mistake::new("the scenario ends before the file does", Path::default())
         .span(source.span(close))
         .label(label)
@@ -300,10 +301,11 @@ fn escape(source: &Source<'_>, at: usize, path: Path) -> Mistake {
     let mistake = Mistake::new("unknown escape in a text", path);
     let label = r#"a backslash begins one of \n, \t, \", \\ and \u{..}"#;
     match wrong_escape(&source.text[text.clone()]) {
-        Some(escape) => mistake
-            .span(text.start + escape.start..text.start + escape.end)
-            .label(label)
-            .patch(text.start + escape.start..text.start + escape.start, "\\", "for a backslash itself"),
+        Some(escape) => mistake.span(text.start + escape.start..text.start + escape.end).label(label).patch(
+            text.start + escape.start..text.start + escape.start,
+            "\\",
+            "for a backslash itself",
+        ),
         None => mistake.span(text).label(label),
     }
 }
@@ -393,7 +395,8 @@ fn struct_like(source: &Source<'_>, at: usize, path: Path) -> Mistake {
         Some((_, Form::Struct(fields))) => {
             let needed = |shape: &Shape| shape.default().is_none() || fields.len() == 1;
             let fields = fields.iter().filter(|(_, shape)| needed(shape));
-            let fields: Vec<_> = fields.map(|(field, shape)| format!("{field}: {}", example(*shape))).collect();
+            let fields: Vec<_> =
+                fields.map(|(field, shape)| format!("{field}: {}", example(*shape))).collect();
             fields.join(", ")
         }
         Some((inner, _)) => example(inner),
@@ -411,7 +414,8 @@ fn comma(source: &Source<'_>, at: usize, path: Path) -> Mistake {
     let number = source.word(at);
     let is_integer = Shape::at(&path).is_some_and(|shape| matches!(shape.form(), Form::Integer { .. }));
     // ron reads the 4 of `4.5` and stops inside the number; of `0..3` it stops at the dots.
-    if source.kind(at) == Some(Kind::Number) && number.contains('.') || is_integer && source.kind(at) == Some(Kind::Dots)
+    if source.kind(at) == Some(Kind::Number) && number.contains('.')
+        || is_integer && source.kind(at) == Some(Kind::Dots)
     {
         let first = if source.kind(at) == Some(Kind::Dots) { before } else { at };
         let last = if source.kind(at) == Some(Kind::Dots) { at + 1 } else { at };

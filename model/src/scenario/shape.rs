@@ -257,10 +257,7 @@ mod tests {
     fn a_path_leads_through_maps_lists_and_variants() {
         let words = |path| Shape::at(&path).unwrap().form().words();
         assert_eq!(words(at!["topics", "orders", "partitions"]), "a whole number from 1 to 64");
-        assert_eq!(
-            words(at!["processors", "p", "steps", 0, "Route", "ways"]),
-            "a whole number from 2 to 16"
-        );
+        assert_eq!(words(at!["processors", "p", "steps", 0, "Route", "ways"]), "a whole number from 2 to 16");
         assert_eq!(
             words(at!["faults", "Plan", 0, "what", "Crash", "down"]),
             "a time such as \"250ms\" or \"1.5s\""

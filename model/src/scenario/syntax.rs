@@ -96,8 +96,7 @@ impl<'a> Source<'a> {
             if is_variant {
                 path.0.push(Segment::from(frame.variant));
             }
-            let in_tuple =
-                || Shape::at(&path).is_some_and(|shape| matches!(shape.form(), Form::Tuple(_)));
+            let in_tuple = || Shape::at(&path).is_some_and(|shape| matches!(shape.form(), Form::Tuple(_)));
             match frame.name {
                 Some(name) => path.0.push(Segment::from(name)),
                 None if frame.bracket == '[' || in_tuple() => path.0.push(Segment::Index(frame.index)),
@@ -146,7 +145,11 @@ fn likely_length(text: &str) -> usize {
         }
     }
     let whole_line = line.len() < text.len();
-    let end = if whole_line { line.trim_end().trim_end_matches(',').len() } else { line.find(',').unwrap_or(line.len()) };
+    let end = if whole_line {
+        line.trim_end().trim_end_matches(',').len()
+    } else {
+        line.find(',').unwrap_or(line.len())
+    };
     end.max(1)
 }
 

@@ -64,7 +64,9 @@ fn cure(source: &Source<'_>, index: usize, form: &Form, mistake: Mistake) -> Mis
     let text = &source.text[span.clone()];
     let content = source.content(index);
     match (form, source.kind(index)) {
-        (Form::Text, Some(Kind::Word | Kind::Number)) => mistake.patch(span, quoted(text), "put it in quotes"),
+        (Form::Text, Some(Kind::Word | Kind::Number)) => {
+            mistake.patch(span, quoted(text), "put it in quotes")
+        }
         (Form::Special(Special::Share), Some(Kind::Number)) => {
             mistake.help("write a share as a ratio in quotes: \"1/100\"")
         }

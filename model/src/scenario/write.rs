@@ -34,8 +34,11 @@ pub(crate) fn flat(shape: Shape, value: &Value) -> String {
     match layout(shape, value) {
         Layout::Leaf(text) => text,
         Layout::Block(head, block) => {
-            let children: Vec<_> =
-                block.children.iter().map(|child| child.name.clone() + &flat(child.shape, &child.value)).collect();
+            let children: Vec<_> = block
+                .children
+                .iter()
+                .map(|child| child.name.clone() + &flat(child.shape, &child.value))
+                .collect();
             let close = if head.ends_with('(') { ")" } else { "" };
             format!("{head}{}{}{}{close}", block.open, children.join(", "), block.close)
         }

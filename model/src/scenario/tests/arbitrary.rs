@@ -12,10 +12,57 @@ use crate::scenario::schema::*;
 /// A token, or something like one.
 pub(super) fn piece() -> impl Strategy<Value = String> {
     let words = vec![
-        "(", ")", "[", "]", "{", "}", ",", ":", "=", "..", "..=", "\"", "'", "#", "//", "/*", "*/", "\n", " ", "\\",
-        "\"a\"", "\"1s\"", "3", "-4", "4.5", "1e3", "0..3", "about", "topics", "check", "faults", "producers",
-        "Plan", "Draw", "Crash", "Liveness", "None", "Some", "true", "r#\"", "\"#", "é", "\u{feff}", "\t", "'x'",
-        "0x1F", "b\"x\"", "#![enable(implicit_some)]", "\"\\u{d800}\"", "count: 3", "topics: {\"a\": ()}",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        ",",
+        ":",
+        "=",
+        "..",
+        "..=",
+        "\"",
+        "'",
+        "#",
+        "//",
+        "/*",
+        "*/",
+        "\n",
+        " ",
+        "\\",
+        "\"a\"",
+        "\"1s\"",
+        "3",
+        "-4",
+        "4.5",
+        "1e3",
+        "0..3",
+        "about",
+        "topics",
+        "check",
+        "faults",
+        "producers",
+        "Plan",
+        "Draw",
+        "Crash",
+        "Liveness",
+        "None",
+        "Some",
+        "true",
+        "r#\"",
+        "\"#",
+        "é",
+        "\u{feff}",
+        "\t",
+        "'x'",
+        "0x1F",
+        "b\"x\"",
+        "#![enable(implicit_some)]",
+        "\"\\u{d800}\"",
+        "count: 3",
+        "topics: {\"a\": ()}",
     ];
     prop_oneof![4 => select(words).prop_map(str::to_owned), 1 => "\\PC{0,3}"]
 }
@@ -67,23 +114,26 @@ fn topic() -> impl Strategy<Value = Topic> {
 fn producer() -> impl Strategy<Value = Producer> {
     let when = select(vec![ReadWhen::Acknowledged, ReadWhen::Processed]);
     let read_back = option::of((name(), when).prop_map(|(sink, when)| ReadBack { sink, when }));
-    let keys = (1..99_u32, any::<bool>()).prop_map(|(n, zipf)| if zipf { Keys::Zipf(n) } else { Keys::Uniform(n) });
+    let keys =
+        (1..99_u32, any::<bool>()).prop_map(|(n, zipf)| if zipf { Keys::Zipf(n) } else { Keys::Uniform(n) });
     let numbers = (1..20_u32, any::<u32>(), 0..2_000_u32, 1..20_u32);
     let values = (any::<i64>(), any::<i64>()).prop_map(|(start, end)| start..end);
     let acks = select(vec![Acks::None, Acks::Stored]);
     (numbers, name(), acks, keys, values, spread(), span(), read_back).prop_map(
-        |((count, records, retries, in_flight), topic, acks, keys, values, every, timeout, read_back)| Producer {
-            count,
-            topic,
-            acks,
-            records,
-            keys,
-            values,
-            every,
-            timeout,
-            retries,
-            in_flight,
-            read_back,
+        |((count, records, retries, in_flight), topic, acks, keys, values, every, timeout, read_back)| {
+            Producer {
+                count,
+                topic,
+                acks,
+                records,
+                keys,
+                values,
+                every,
+                timeout,
+                retries,
+                in_flight,
+                read_back,
+            }
         },
     )
 }
@@ -94,7 +144,8 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Step::Map { times: 1, plus: 0 }),
         (option::of(any::<i64>()), option::of(any::<i64>()))
             .prop_map(|(at_least, at_most)| Step::Filter { at_least, at_most }),
-        (any::<u32>(), select(vec![RouteBy::Record, RouteBy::Draw])).prop_map(|(ways, by)| Step::Route { ways, by }),
+        (any::<u32>(), select(vec![RouteBy::Record, RouteBy::Draw]))
+            .prop_map(|(ways, by)| Step::Route { ways, by }),
         Just(Step::Count),
         Just(Step::Sum),
         (name(), select(vec![Version::Latest, Version::Versioned]))
@@ -113,18 +164,8 @@ fn processor() -> impl Strategy<Value = Processor> {
     let steps = prop::collection::vec(step(), 0..4);
     let times = (span(), span(), span());
     (1..20_u32, names(), option::of(name()), steps, commit, state, reset, 1..20_u32, times).prop_map(
-        |(instances, from, to, steps, commit, state, reset, batch, (session, heartbeat, timeout))| Processor {
-            instances,
-            from,
-            to,
-            steps,
-            commit,
-            state,
-            reset,
-            batch,
-            session,
-            heartbeat,
-            timeout,
+        |(instances, from, to, steps, commit, state, reset, batch, (session, heartbeat, timeout))| {
+            Processor { instances, from, to, steps, commit, state, reset, batch, session, heartbeat, timeout }
         },
     )
 }
@@ -137,16 +178,32 @@ fn sink() -> impl Strategy<Value = Sink> {
 fn what() -> impl Strategy<Value = What> {
     prop_oneof![
         (names(), span()).prop_map(|(nodes, down)| What::Crash { nodes, down }),
-        (names(), any::<u32>(), span(), span())
-            .prop_map(|(nodes, times, down, up)| What::CrashLoop { nodes, times, down, up }),
+        (names(), any::<u32>(), span(), span()).prop_map(|(nodes, times, down, up)| What::CrashLoop {
+            nodes,
+            times,
+            down,
+            up
+        }),
         (names(), names(), span()).prop_map(|(left, right, lasts)| What::Partition { left, right, lasts }),
-        (names(), names(), odds(), span()).prop_map(|(from, to, odds, lasts)| What::Lose { from, to, odds, lasts }),
-        (names(), names(), any::<u32>(), span())
-            .prop_map(|(from, to, count, lasts)| What::LoseReplies { from, to, count, lasts }),
+        (names(), names(), odds(), span()).prop_map(|(from, to, odds, lasts)| What::Lose {
+            from,
+            to,
+            odds,
+            lasts
+        }),
+        (names(), names(), any::<u32>(), span()).prop_map(|(from, to, count, lasts)| What::LoseReplies {
+            from,
+            to,
+            count,
+            lasts
+        }),
         (names(), any::<u32>()).prop_map(|(nodes, entries)| What::Rot { nodes, entries }),
         (names(), any::<i32>(), span()).prop_map(|(nodes, ppm, lasts)| What::Drift { nodes, ppm, lasts }),
-        (names(), -9_999_999_i64..9_999_999, span())
-            .prop_map(|(nodes, by, lasts)| What::Jump { nodes, by: Shift::from_nanos(by), lasts }),
+        (names(), -9_999_999_i64..9_999_999, span()).prop_map(|(nodes, by, lasts)| What::Jump {
+            nodes,
+            by: Shift::from_nanos(by),
+            lasts
+        }),
     ]
 }
 
@@ -159,7 +216,11 @@ fn fault() -> impl Strategy<Value = Fault> {
     let trigger = (name(), event, 0..4_u32).prop_map(|(node, event, nth)| Trigger { node, event, nth });
     let when = prop_oneof![
         instant().prop_map(When::At),
-        (trigger, any::<bool>()).prop_map(|(it, before)| if before { When::Before(it) } else { When::After(it) }),
+        (trigger, any::<bool>()).prop_map(|(it, before)| if before {
+            When::Before(it)
+        } else {
+            When::After(it)
+        }),
     ];
     (when, what()).prop_map(|(when, what)| Fault { when, what })
 }
@@ -185,7 +246,12 @@ fn faults() -> impl Strategy<Value = Faults> {
 
 fn checks() -> impl Strategy<Value = Vec<Check>> {
     let check = prop_oneof![
-        select(vec![Check::ExactlyOnceOutput, Check::OffsetIdempotency, Check::PartitionOrder, Check::ReadYourWrites]),
+        select(vec![
+            Check::ExactlyOnceOutput,
+            Check::OffsetIdempotency,
+            Check::PartitionOrder,
+            Check::ReadYourWrites
+        ]),
         span().prop_map(|within| Check::Liveness { within }),
     ];
     prop::collection::vec(check, 0..4)
@@ -193,13 +259,19 @@ fn checks() -> impl Strategy<Value = Vec<Check>> {
 
 fn world() -> impl Strategy<Value = (Brokers, Network, DiskTiming, Phases, Budget)> {
     let flush = select(vec![Flush::BeforeAck, Flush::AfterAck]);
-    let brokers = (1..5_u32, flush, span()).prop_map(|(count, flush, rebalance)| Brokers { count, flush, rebalance });
+    let brokers =
+        (1..5_u32, flush, span()).prop_map(|(count, flush, rebalance)| Brokers { count, flush, rebalance });
     let order = select(vec![Order::Fifo, Order::Free]);
-    let network = (spread(), odds(), odds(), order)
-        .prop_map(|(latency, loss, duplicates, order)| Network { latency, loss, duplicates, order });
+    let network = (spread(), odds(), odds(), order).prop_map(|(latency, loss, duplicates, order)| Network {
+        latency,
+        loss,
+        duplicates,
+        order,
+    });
     let disk = spread().prop_map(|sync| DiskTiming { sync });
     let phases = (span(), span()).prop_map(|(warm_up, faults)| Phases { warm_up, faults });
-    let budget = (any::<u64>(), any::<u64>()).prop_map(|(events, queued_bytes)| Budget { events, queued_bytes });
+    let budget =
+        (any::<u64>(), any::<u64>()).prop_map(|(events, queued_bytes)| Budget { events, queued_bytes });
     (brokers, network, disk, phases, budget)
 }
 
@@ -208,9 +280,10 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
     let item = (name(), instant(), any::<u32>(), any::<i64>()).prop_map(|(a, b, c, d)| Item(a, b, c, d));
     let workload = option::of(prop::collection::vec(item, 0..4));
     let expect = prop_oneof![Just(Expect::Pass), Just(Expect::Violation(Invariant::Liveness))];
-    let found = option::of((any::<u32>(), any::<u64>(), "[0-9a-f]{16}").prop_map(|(engine, seed, fingerprint)| {
-        Found { engine, seed, fingerprint, broke: Invariant::PartitionOrder }
-    }));
+    let found =
+        option::of((any::<u32>(), any::<u64>(), "[0-9a-f]{16}").prop_map(|(engine, seed, fingerprint)| {
+            Found { engine, seed, fingerprint, broke: Invariant::PartitionOrder }
+        }));
     let actors = (map(topic()), map(producer()), map(processor()), map(sink()));
     let texts = ("[\\PC\n\t\"\\\\]{0,20}", names(), names(), any::<u64>());
     (texts, world(), actors, faults(), workload, checks(), expect, found).prop_map(

@@ -73,7 +73,10 @@ fn a_patch_that_is_followed_leads_to_a_sound_file() {
         ("fence: true", "fence: \"true\""),
         ("// A comment", "# A comment"),
         ("\"sums\": (", "sums: ("),
-        ("After(node: \"sums-0\", event: Sends(\"Commit\"), nth: 3)", "After((node: \"sums-0\", event: Sends(\"Commit\")))"),
+        (
+            "After(node: \"sums-0\", event: Sends(\"Commit\"), nth: 3)",
+            "After((node: \"sums-0\", event: Sends(\"Commit\")))",
+        ),
         ("(count: 3, flush: AfterAck)", "{count: 3, flush: AfterAck}"),
     ] {
         assert!(SOUND.contains(old), "{old}");

@@ -45,7 +45,10 @@ fn when(scenario: &Scenario, nodes: &Nodes<'_>, fault: &Fault, place: &Path, fou
                         .code("too-late")
                         .label(format!("faults begin before {end}"))
                         .related(at!["phases"], Part::Name, "`warm_up` and `faults` say so")
-                        .help(format!("phases: warm_up {}, faults {}", scenario.phases.warm_up, scenario.phases.faults)),
+                        .help(format!(
+                            "phases: warm_up {}, faults {}",
+                            scenario.phases.warm_up, scenario.phases.faults
+                        )),
                 );
             }
         }

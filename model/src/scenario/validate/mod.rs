@@ -2,6 +2,7 @@
 //!
 //! | file | rules |
 //! |---|---|
+//! | [`codes`] | the code of each mistake and what it means |
 //! | `sizes` | numbers, times and totals within their limits |
 //! | `names` | which names may be given, and that no two mean different things |
 //! | `references` | every name that is used is defined |
@@ -12,6 +13,7 @@
 //! A scenario built in Rust has no text: its mistakes have paths only. [`read`](fn@super::read) adds
 //! the places.
 
+pub mod codes;
 mod faults;
 mod names;
 mod pipelines;
@@ -119,7 +121,8 @@ impl<'a> Nodes<'a> {
     fn groups(&self) -> impl Iterator<Item = (&'a str, u32, Path)> {
         let broker = ("broker", self.0.brokers.count, at!["brokers"]);
         let producers = self.0.producers.iter();
-        let producers = producers.map(|(name, it): (_, &Producer)| (name.as_str(), it.count, at!["producers", name]));
+        let producers =
+            producers.map(|(name, it): (_, &Producer)| (name.as_str(), it.count, at!["producers", name]));
         let processors = self.0.processors.iter();
         let processors = processors
             .map(|(name, it): (_, &Processor)| (name.as_str(), it.instances, at!["processors", name]));
@@ -141,7 +144,8 @@ impl<'a> Nodes<'a> {
 
     /// The names of all nodes.
     fn names(&self) -> Vec<String> {
-        let groups = self.groups().flat_map(|(name, count, _)| (0..count).map(move |i| format!("{name}-{i}")));
+        let groups =
+            self.groups().flat_map(|(name, count, _)| (0..count).map(move |i| format!("{name}-{i}")));
         groups.chain(self.0.sinks.names().map(str::to_owned)).collect()
     }
 
@@ -149,10 +153,16 @@ impl<'a> Nodes<'a> {
     fn unknown(&self, node: &str, path: Path) -> Mistake {
         let mistake = Mistake::new(format!("node `{node}` does not exist"), path).code("unknown-node");
         if let Some((name, count, place)) = self.groups().find(|(name, _, _)| *name == node) {
-            let nodes = if count == 1 { format!("`{name}-0`") } else { format!("`{name}-0` to `{name}-{}`", count - 1) };
-            return mistake
-                .label(format!("the nodes of `{name}` are {nodes}"))
-                .related(place, Part::Name, "defined here");
+            let nodes = if count == 1 {
+                format!("`{name}-0`")
+            } else {
+                format!("`{name}-0` to `{name}-{}`", count - 1)
+            };
+            return mistake.label(format!("the nodes of `{name}` are {nodes}")).related(
+                place,
+                Part::Name,
+                "defined here",
+            );
         }
         let wanted = node.rsplit_once('-').map_or(node, |(name, _)| name);
         if let Some((name, count, place)) = self.groups().find(|(name, _, _)| *name == wanted) {
@@ -163,7 +173,9 @@ impl<'a> Nodes<'a> {
         let names = self.names();
         match nearest(node, names.iter().map(String::as_str)) {
             Some(near) => mistake.label(format!("did you mean `{near}`?")),
-            None => mistake.label("not a node").help("nodes are `broker-0`, `<producer>-0`, `<processor>-0`, `<sink>`"),
+            None => mistake
+                .label("not a node")
+                .help("nodes are `broker-0`, `<producer>-0`, `<processor>-0`, `<sink>`"),
         }
     }
 }

@@ -7,8 +7,10 @@ use crate::scenario::mistake::{Mistake, Part, Path, at};
 use crate::scenario::schema::Scenario;
 
 /// Names that Millpond uses itself.
-const RESERVED: [(&str, &str); 2] =
-    [("broker", "the brokers are `broker-0`, `broker-1`, and so on"), ("observer", "it reads all at the end")];
+const RESERVED: [(&str, &str); 2] = [
+    ("broker", "the brokers are `broker-0`, `broker-1`, and so on"),
+    ("observer", "it reads all at the end"),
+];
 
 pub(super) fn check(scenario: &Scenario, found: &mut Found) {
     let mut taken: BTreeMap<&str, Path> = BTreeMap::new();

@@ -19,7 +19,9 @@ pub(super) fn check(scenario: &Scenario, found: &mut Found) {
 fn input(scenario: &Scenario, name: &str, processor: &Processor, found: &mut Found) {
     let from = at!["processors", name, "from"];
     let Some(first) = processor.from.first() else {
-        found.add(Mistake::new(format!("`{name}` reads nothing"), from).code("no-input").label("name a topic"));
+        found.add(
+            Mistake::new(format!("`{name}` reads nothing"), from).code("no-input").label("name a topic"),
+        );
         return;
     };
     let partitions = |topic: &str| scenario.topics.get(topic).map(|topic| topic.partitions);
@@ -31,11 +33,14 @@ fn input(scenario: &Scenario, name: &str, processor: &Processor, found: &mut Fou
             && wanted != has
         {
             found.add(
-                Mistake::new(format!("`{name}` reads topics with unlike numbers of partitions"), from.then(at))
-                    .code("unlike-partitions")
-                    .label(format!("`{topic}` has {has}"))
-                    .related(from.then(0), Part::Value, format!("`{first}` has {wanted}"))
-                    .help("an instance owns the same partitions of every topic that it reads"),
+                Mistake::new(
+                    format!("`{name}` reads topics with unlike numbers of partitions"),
+                    from.then(at),
+                )
+                .code("unlike-partitions")
+                .label(format!("`{topic}` has {has}"))
+                .related(from.then(0), Part::Value, format!("`{first}` has {wanted}"))
+                .help("an instance owns the same partitions of every topic that it reads"),
             );
         }
     }
@@ -142,10 +147,17 @@ fn read_back(scenario: &Scenario, found: &mut Found) {
         let place = at!["producers", name, "read_back"];
         if read_back.when == ReadWhen::Processed && sink.write != Write::Guarded {
             found.add(
-                Mistake::new(format!("`{}` does not tell how far it has come", read_back.sink), place.then("when"))
-                    .code("no-progress")
-                    .label("`Processed` needs the offset that a `Guarded` sink keeps")
-                    .related(at!["sinks", &read_back.sink, "write"], Part::Value, "not `Guarded`"),
+                Mistake::new(
+                    format!("`{}` does not tell how far it has come", read_back.sink),
+                    place.then("when"),
+                )
+                .code("no-progress")
+                .label("`Processed` needs the offset that a `Guarded` sink keeps")
+                .related(
+                    at!["sinks", &read_back.sink, "write"],
+                    Part::Value,
+                    "not `Guarded`",
+                ),
             );
         }
         let feeds = |processor: &Processor| {

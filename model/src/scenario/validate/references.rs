@@ -35,7 +35,8 @@ fn topics_and_sinks(scenario: &Scenario, found: &mut Found) {
         if scenario.topics.get(name).is_none() {
             let mut mistake = unknown("topic", name, path, role, &topics).code("unknown-topic");
             if scenario.sinks.get(name).is_some() {
-                mistake = mistake.help(format!("`{name}` is a sink: processors write to it, nothing reads from it"));
+                mistake = mistake
+                    .help(format!("`{name}` is a sink: processors write to it, nothing reads from it"));
             }
             found.add(mistake);
         }

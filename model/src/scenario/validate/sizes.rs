@@ -149,11 +149,14 @@ fn times(scenario: &Scenario, found: &mut Found) {
             let path = at!["processors", name, "heartbeat"];
             let (heartbeat, session) = (processor.heartbeat, processor.session);
             found.add(
-                Mistake::new(format!("`{name}` has a heartbeat every {heartbeat} and a session of {session}"), path)
-                    .code("slow-heartbeat")
-                    .label("the group would give it up between two heartbeats")
-                    .related(at!["processors", name, "session"], Part::Value, "the session")
-                    .help("let several heartbeats fit into a session"),
+                Mistake::new(
+                    format!("`{name}` has a heartbeat every {heartbeat} and a session of {session}"),
+                    path,
+                )
+                .code("slow-heartbeat")
+                .label("the group would give it up between two heartbeats")
+                .related(at!["processors", name, "session"], Part::Value, "the session")
+                .help("let several heartbeats fit into a session"),
             );
         }
     }
