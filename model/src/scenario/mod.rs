@@ -9,7 +9,7 @@
 //! | [`validate`](mod@validate) | what a scenario must mean, beyond its form |
 //! | [`mistake`] | a mistake as data: title, place, help |
 //! | [`locate`](mod@locate) | the place of a path in the text |
-//! | `syntax`, `repair`, `values` | what a person did wrong, from what ron says |
+//! | `repair`, `values`, `punctuation`, `syntax` | what a person did wrong, from what ron says |
 //! | `tokens` | the pieces of a text, right or wrong |
 //! | `shape` | what may stand where, from `schemars` |
 //! | [`fields`](mod@fields) | the same as a reference for people |
@@ -20,6 +20,7 @@ pub mod locate;
 pub mod map;
 pub mod mistake;
 pub mod nearest;
+mod punctuation;
 pub mod read;
 mod repair;
 pub mod schema;

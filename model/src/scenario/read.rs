@@ -5,6 +5,7 @@
 //! [`locate`](mod@super::locate) finds the places in the text. No text makes it panic.
 
 use ron::Options;
+use ron::error::SpannedError;
 use ron::extensions::Extensions;
 
 use super::mistake::{Mistake, Path};
@@ -46,7 +47,7 @@ fn read_body(text: &str) -> Result<Scenario, Vec<Mistake>> {
     }
     let source = Source::new(text);
     too_deep(&source)?;
-    let scenario = parse(&source).map_err(|mistake| vec![mistake])?;
+    let scenario = parse(&source)?;
     let mut mistakes = validate(&scenario);
     if mistakes.is_empty() {
         return Ok(scenario);
@@ -75,17 +76,16 @@ fn too_deep(source: &Source<'_>) -> Result<(), Vec<Mistake>> {
     Ok(())
 }
 
-fn parse(source: &Source<'_>) -> Result<Scenario, Mistake> {
+fn parse(source: &Source<'_>) -> Result<Scenario, Vec<Mistake>> {
     let options = options();
+    let told = |error: &SpannedError, path, whole| vec![repair(source, error, path, whole)];
     let mut deserializer = ron::Deserializer::from_str_with_options(source.text, &options)
-        .map_err(|error| repair(source, &error, Path::default(), false))?;
+        .map_err(|error| told(&error, Path::default(), false))?;
     let scenario = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let (path, whole) = own_path(error.path());
-        repair(source, &deserializer.span_error(error.into_inner()), path, whole)
+        told(&deserializer.span_error(error.into_inner()), path, whole)
     })?;
-    deserializer
-        .end()
-        .map_err(|error| repair(source, &deserializer.span_error(error), Path::default(), true))?;
+    deserializer.end().map_err(|error| told(&deserializer.span_error(error), Path::default(), true))?;
     Ok(scenario)
 }
 

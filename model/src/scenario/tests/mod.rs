@@ -1,6 +1,7 @@
 //! Properties of reading and writing together.
 
 mod arbitrary;
+mod docs;
 
 use proptest::prelude::*;
 
