@@ -25,7 +25,7 @@ pub struct Field {
     pub default: Option<String>,
     /// The least and the greatest value of a whole number.
     pub range: Option<(i128, i128)>,
-    /// The choices by name, each with its meaning.
+    /// The choices by name, each with its meaning; those of its items where it is a list.
     pub variants: Vec<(String, String)>,
 }
 
@@ -133,7 +133,15 @@ fn walk(shape: Shape, path: &str, found: &mut Vec<Field>) {
 }
 
 fn field(path: String, shape: Shape) -> Field {
-    let variants = match shape.form() {
+    let item = match shape.form() {
+        Form::List(item) => Some(item.form()),
+        _ => None,
+    };
+    let kind = match &item {
+        Some(item) => format!("a list of {}", plural(item)),
+        None => shape.form().words(),
+    };
+    let variants = match item.unwrap_or_else(|| shape.form()) {
         Form::Enum(variants) => variants
             .iter()
             .map(|variant| (variant.name.to_owned(), one_line(variant.about.unwrap_or_default())))
@@ -142,12 +150,27 @@ fn field(path: String, shape: Shape) -> Field {
     };
     Field {
         path,
-        kind: shape.form().words(),
+        kind,
         about: shape.about().unwrap_or_default(),
         role: Role::Field,
         default: default_text(shape),
         range: range(shape),
         variants,
+    }
+}
+
+/// What the items of a list are.
+fn plural(item: &Form) -> &'static str {
+    match item {
+        Form::Text => "texts",
+        Form::Special(_) => "times or shares",
+        Form::Integer { .. } => "whole numbers",
+        Form::Bool => "`true` and `false`",
+        Form::Range(_) => "ranges",
+        Form::List(_) | Form::Tuple(_) => "( )",
+        Form::Map(_) => "{ }",
+        Form::Struct(_) => "fields in ( )",
+        Form::Enum(_) => "choices",
     }
 }
 

@@ -536,19 +536,19 @@ pub enum Expect {
 /// The name of an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Invariant {
-    /// See `check`.
+    /// The visible output is what a run without faults would give.
     ExactlyOnceOutput,
-    /// See `check`.
+    /// An input offset that is delivered again has no further effect.
     OffsetIdempotency,
-    /// See `check`.
+    /// Each partition is read in the order in which it was written, without gaps.
     PartitionOrder,
-    /// See `check`.
+    /// A join gives the same output for every legal interleaving of its inputs.
     JoinDeterminism,
-    /// See `check`.
+    /// A record that was acknowledged can be read at the end.
     NoAcknowledgedLoss,
-    /// See `check`.
+    /// A producer that reads its write back finds it.
     ReadYourWrites,
-    /// See `check`.
+    /// After the faults everything is up and the lag returns to zero.
     Liveness,
     /// No actor panics. Always checked.
     NoPanic,

@@ -54,7 +54,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             '.' if rest.starts_with("..=") => (Some(Kind::Dots), 3),
             '.' if rest.starts_with("..") => (Some(Kind::Dots), 2),
             '"' => text_token(rest),
-            'r' if raw_text(rest).is_some() => (Some(Kind::Text), raw_text(rest).unwrap_or(1)),
+            'r' if begins_raw_text(rest) => raw_text(rest),
             '\'' => match rest[1..].find(['\'', '\n']).map(|end| end + 1) {
                 Some(end) if rest[end..].starts_with('\'') => (Some(Kind::Quoted), end + 1),
                 _ => (Some(Kind::Other(first)), 1),
@@ -109,11 +109,17 @@ fn text_token(rest: &str) -> (Option<Kind>, usize) {
     (Some(Kind::OpenText), rest.len())
 }
 
-fn raw_text(rest: &str) -> Option<usize> {
-    let hashes = rest[1..].bytes().take_while(|b| *b == b'#').count();
-    let body = rest[1 + hashes..].strip_prefix('"')?;
-    let end = body.find(&format!("\"{}", "#".repeat(hashes)))?;
-    Some(1 + hashes + 1 + end + 1 + hashes)
+fn begins_raw_text(rest: &str) -> bool {
+    rest[1..].trim_start_matches('#').starts_with('"')
+}
+
+fn raw_text(rest: &str) -> (Option<Kind>, usize) {
+    let hashes = rest[1..].bytes().take_while(|byte| *byte == b'#').count();
+    let start = 1 + hashes + 1;
+    match rest[start..].find(&format!("\"{}", "#".repeat(hashes))) {
+        Some(end) => (Some(Kind::Text), start + end + 1 + hashes),
+        None => (Some(Kind::OpenText), rest.len()),
+    }
 }
 
 fn number(rest: &str) -> usize {

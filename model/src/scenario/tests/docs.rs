@@ -34,12 +34,18 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
+/// A kind of value without its example: those stand in a table of their own.
+fn short(kind: &str) -> &str {
+    kind.split(" such as").next().unwrap_or(kind).trim_end_matches(',')
+}
+
 fn table(parent: &str) -> String {
     let mut text = String::from("| field | meaning | value | default |\n|---|---|---|---|\n");
     for field in below(parent, Role::Field) {
         let default = match field.default.as_deref() {
             None => "must be given".to_owned(),
             Some("None") if field.variants.is_empty() => "none".to_owned(),
+            Some("()") => "see below".to_owned(),
             Some(default) => format!("`{default}`"),
         };
         let _ = writeln!(
@@ -47,14 +53,15 @@ fn table(parent: &str) -> String {
             "| `{}` | {} | {} | {} |",
             field.name(),
             cell(&field.about),
-            cell(&field.kind),
+            cell(short(&field.kind)),
             cell(&default)
         );
     }
     // What has a section of its own is not repeated.
-    let of_its_own = |field: &Field| parent.is_empty() || field.kind == SPREAD;
+    let of_its_own = |field: &Field| parent.is_empty() || field.kind == SPREAD || field.path == "found.broke";
     for field in below(parent, Role::Field).filter(|it| !it.variants.is_empty() && !of_its_own(it)) {
-        let _ = write!(text, "\n`{}` is one of:\n\n{}", field.name(), choices(&field.path));
+        let form = if field.kind.starts_with("a list") { "a list of these" } else { "one of these" };
+        let _ = write!(text, "\n`{}` is {form}:\n\n{}", field.name(), choices(&field.path));
     }
     text
 }
@@ -62,10 +69,12 @@ fn table(parent: &str) -> String {
 fn choices(parent: &str) -> String {
     let mut text = String::new();
     for variant in below(parent, Role::Variant) {
-        let inner: Vec<_> = below(&variant.path, Role::Field).collect();
+        let is_list = variant.kind.starts_with("a list");
+        let inner: Vec<_> = below(&variant.path, Role::Field).filter(|_| !is_list).collect();
         let names: Vec<_> = inner.iter().map(|field| field.name()).collect();
         let shown = match (names.len(), variant.kind.as_str()) {
             (0, "a choice without fields") => variant.name().to_owned(),
+            (0, _) if is_list => format!("{}([..])", variant.name()),
             (0 | 6.., _) => format!("{}(..)", variant.name()),
             _ => format!("{}({})", variant.name(), names.join(", ")),
         };
@@ -74,7 +83,18 @@ fn choices(parent: &str) -> String {
             for field in inner {
                 let default = field.default.as_ref().filter(|it| *it != "None");
                 let default = default.map_or(String::new(), |it| format!("; default `{it}`"));
-                let _ = writeln!(text, "  - `{}`: {} ({}{default})", field.name(), field.about, field.kind);
+                let _ = writeln!(
+                    text,
+                    "  - `{}`: {} ({}{default})",
+                    field.name(),
+                    field.about,
+                    short(&field.kind)
+                );
+                // An event is explained once, in its own list.
+                if field.kind != SPREAD && field.name() != "event" {
+                    let choices = field.variants.iter();
+                    text.extend(choices.map(|(name, about)| format!("    - `{name}`: {about}\n")));
+                }
             }
         }
     }
@@ -124,7 +144,7 @@ fn renewed(document: &str) -> String {
             _ => continue,
         };
         assert!(made.lines().count() > 1, "nothing for {line}");
-        let _ = write!(text, "{made}{END}\n");
+        let _ = write!(text, "\n{made}\n{END}\n");
         assert!(lines.by_ref().any(|line| line == END), "{line} has no end");
     }
     text
