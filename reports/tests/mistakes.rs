@@ -128,6 +128,34 @@ cases! {
     text_behind_the_end: "\"30s\")],\n)" => "\"30s\")],\n)\nScenario(about: \"second\")";
 }
 
+// What people write who know other formats, or half of this one.
+cases! {
+    draw_without_its_fields: "Draw(crashes: 0..3)" => "Draw";
+    plan_without_its_name: "Draw(crashes: 0..3)" => "[(when: At(\"1s\"), what: Stop(nodes: [\"sums-0\"], down: \"1s\"))]";
+    time_for_a_when: "Draw(crashes: 0..3)" => "Plan([(when: \"1s\", what: Stop(nodes: [\"sums-0\"], down: \"1s\"))])";
+    choice_without_its_field: "(write: Upsert)" => "(Upsert)";
+    choice_for_a_struct: "(write: Upsert)" => "Upsert";
+    value_for_a_fault: "Draw(crashes: 0..3)" => "Plan([(when: At(\"1s\"), what: Stop(\"sums-0\"))])";
+    value_for_liveness: "within: \"30s\"" => "\"30s\"";
+    range_in_brackets: "crashes: 0..3" => "crashes: (0, 3)";
+    range_in_quotes: "crashes: 0..3" => "crashes: \"0..3\"";
+    range_without_an_end: "crashes: 0..3" => "crashes: 3..";
+    range_below_zero: "crashes: 0..3" => "crashes: -1..3";
+    number_for_keys: "records: 200" => "records: 200, keys: 5";
+    hexadecimal_gone_wrong: "records: 200" => "records: 0x1G";
+    semicolon_for_a_comma: "records: 200," => "records: 200;";
+    two_commas: "\"orders\", records" => "\"orders\",, records";
+    value_missing: "records: 200" => "records: ";
+    set_for_a_map: "\"ledger\": (write: Upsert)" => "\"ledger\"";
+    quotes_within_a_text: "\"Totals per customer\"" => "\"Totals \"per\" customer\"";
+    too_few_values: "Uniform(\"1ms\", \"10ms\")" => "Uniform(\"1ms\")";
+    too_many_values: "Uniform(\"1ms\", \"10ms\")" => "Uniform(\"1ms\", \"5ms\", \"10ms\")";
+    choice_without_its_name: "Uniform(\"1ms\", \"10ms\")" => "(\"1ms\", \"10ms\")";
+    invariant_for_a_violation: "check: [" => "expect: ExactlyOnceOutput,\n    check: [";
+    python_true: "write: Upsert" => "write: Upsert, fence: True";
+    some_for_a_struct: "brokers: (count: 3)" => "brokers: Some((count: 3))";
+}
+
 #[test]
 fn empty_file() {
     insta::assert_snapshot!(answer_to("\n  // nothing yet\n"));

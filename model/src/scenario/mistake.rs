@@ -141,6 +141,20 @@ impl Mistake {
         self
     }
 
+    /// Cuts texts that quote a name of the size of a book.
+    pub(crate) fn shortened(mut self) -> Self {
+        const LONGEST: usize = 400;
+        let texts = [&mut self.title, &mut self.label].into_iter().chain(&mut self.help);
+        for text in texts.chain(self.related.iter_mut().map(|related| &mut related.label)) {
+            if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+                text.truncate(end);
+                text.push_str("..");
+            }
+        }
+        self.patch = self.patch.filter(|patch| patch.replacement.len() <= LONGEST);
+        self
+    }
+
     /// Moves every byte range by `bytes`.
     pub(crate) fn moved(mut self, bytes: usize) -> Self {
         let spans = self.span.iter_mut().chain(self.related.iter_mut().filter_map(|r| r.span.as_mut()));

@@ -28,10 +28,14 @@ pub(crate) fn colon(source: &Source<'_>, at: usize, path: Path) -> Mistake {
             .patch(source.span(at), ":", "write `:`");
     }
     let end = source.end_before(at);
-    Mistake::new(format!("`{}` has no value", source.content(at.saturating_sub(1))), path)
+    let mistake = Mistake::new(format!("`{}` has no value", source.content(at.saturating_sub(1))), path)
         .span(source.span(at.saturating_sub(1)))
-        .label("expected `:` and a value after this")
-        .patch(end..end, ":", "add it")
+        .label("expected `:` and a value after this");
+    match source.kind(at) {
+        // Nothing follows that could be the value.
+        None | Some(Kind::Comma | Kind::Close(_)) => mistake,
+        Some(_) => mistake.patch(end..end, ":", "add it"),
+    }
 }
 
 pub(crate) fn identifier(source: &Source<'_>, at: usize, path: Path) -> Mistake {
@@ -44,13 +48,23 @@ pub(crate) fn identifier(source: &Source<'_>, at: usize, path: Path) -> Mistake 
     if source.kind(at) == Some(Kind::Open('(')) && source.kind(at.wrapping_sub(1)) == Some(Kind::Open('(')) {
         return brackets_twice(source, at, path);
     }
+    if source.kind(at) == Some(Kind::Comma) && source.kind(at.wrapping_sub(1)) == Some(Kind::Comma) {
+        return Mistake::new("one comma too many", path)
+            .span(source.span(at))
+            .label("nothing stands before this")
+            .patch(source.span(at), "", "leave it out");
+    }
     match Shape::at(&path).map(Shape::form) {
         Some(Form::Struct(fields)) if !path.0.is_empty() || source.kind(at) != Some(Kind::Open('{')) => {
             let fields: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
-            Mistake::new(format!("expected the name of a field in {path}"), path.clone())
+            let start = source.span(at).start;
+            let mistake = Mistake::new(format!("expected the name of a field in {path}"), path.clone())
                 .span(source.span(at))
-                .label("each value has its field's name before it")
-                .help(format!("{} has {}", owner(&path), names(&fields, &path)))
+                .label("each value has its field's name before it");
+            match fields.as_slice() {
+                [only] => mistake.patch(start..start, format!("{only}: "), "put its name before it"),
+                _ => mistake.help(format!("{} has {}", owner(&path), names(&fields, &path))),
+            }
         }
         _ => wrong_value(source, at, path),
     }
@@ -82,17 +96,26 @@ pub(crate) fn struct_like(source: &Source<'_>, at: usize, path: Path) -> Mistake
     let content = variants.iter().find(|variant| variant.name == name).and_then(|variant| variant.content);
     let shown = match content.map(|inner| (inner, inner.form())) {
         Some((_, Form::Struct(fields))) => {
-            let needed = |shape: &Shape| shape.default().is_none() || fields.len() == 1;
-            let fields = fields.iter().filter(|(_, shape)| needed(shape));
-            let fields: Vec<_> =
-                fields.map(|(field, shape)| format!("{field}: {}", example(*shape))).collect();
-            fields.join(", ")
+            let is_range = |shape: &Shape| matches!(shape.form(), Form::Range(_));
+            let needed = |shape: &Shape| shape.default().is_none() || fields.len() <= 2;
+            let mut shown: Vec<_> = fields.iter().filter(|(_, shape)| needed(shape)).collect();
+            if shown.is_empty() {
+                shown.extend(fields.iter().find(|(_, shape)| is_range(shape)));
+            }
+            let value = |shape: Shape| if is_range(&shape) { "0..3".into() } else { example(shape) };
+            let shown: Vec<_> =
+                shown.into_iter().map(|(field, shape)| format!("{field}: {}", value(*shape))).collect();
+            shown.join(", ")
         }
         Some((inner, _)) => example(inner),
         None => String::new(),
     };
     let end = source.span(word).end;
-    Mistake::new(format!("`{name}` needs its fields"), path)
+    let what = match content.map(Shape::form) {
+        Some(Form::Struct(_)) => "its fields",
+        _ => "a value",
+    };
+    Mistake::new(format!("`{name}` needs {what}"), path)
         .span(source.span(word))
         .label("expected ( ) after this")
         .patch(end..end, format!("({shown})"), "such as")
@@ -128,7 +151,24 @@ pub(crate) fn comma(source: &Source<'_>, at: usize, path: Path) -> Mistake {
     if source.word(at) == "=" {
         return colon(source, at, path);
     }
+    if let Some(Kind::Other(mark)) = source.kind(at) {
+        let replacement = if source.kind(at + 1) == Some(Kind::Comma) { "" } else { "," };
+        return Mistake::new(format!("`{mark}` means nothing here"), path)
+            .span(source.span(at))
+            .label("expected a comma")
+            .patch(source.span(at), replacement, "values are separated by commas");
+    }
+    // ron has stopped within this value, or found one too many.
+    if matches!(source.kind(before), Some(Kind::Colon | Kind::Open(_) | Kind::Comma)) {
+        return wrong_value(source, at, path);
+    }
     let end = source.end_before(at);
+    if source.kind(before) == Some(Kind::Text) && end == source.span(at).start {
+        return Mistake::new("a text ends too early", path)
+            .span(source.span(at))
+            .label("the text has ended before this")
+            .help("a quote within a text is written `\\\"`");
+    }
     Mistake::new("a comma is missing", path)
         .span(source.span(at))
         .label("a comma is missing before this")

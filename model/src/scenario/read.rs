@@ -1,6 +1,6 @@
 //! Reading a scenario from RON text.
 //!
-//! `ron` reads; where it fails, [`repair`] turns its error into what a person did wrong.
+//! `ron` reads; where it fails, `repair` turns its error into what a person did wrong.
 //! Where it succeeds, [`validate`](mod@super::validate) reports everything that makes no sense, and
 //! [`locate`](mod@super::locate) finds the places in the text. No text makes it panic.
 
@@ -30,7 +30,7 @@ pub fn read(text: &str) -> Result<Scenario, Vec<Mistake>> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let skipped = text.len() - body.len();
     let found = read_body(body);
-    found.map_err(|mistakes| mistakes.into_iter().map(|mistake| mistake.moved(skipped)).collect())
+    found.map_err(|mistakes| mistakes.into_iter().map(|mistake| mistake.shortened().moved(skipped)).collect())
 }
 
 /// RON as scenarios use it: `read_back: (..)` without `Some`, `Draw(..)` without inner brackets.

@@ -12,7 +12,7 @@ use super::punctuation::{colon, comma, comment, escape, identifier, struct_like,
 use super::shape::{Form, Shape, any_of, choices};
 use super::syntax::{Source, brackets, lexical};
 use super::tokens::{Kind, index_at, opener, skip_value};
-use super::values::{bad_number, wrong_value};
+use super::values::{bad_number, choice_around, field_for, wrong_value};
 
 /// What a person did wrong, given ron's error and the path at which it came up; `whole` says
 /// whether the path is known to its end.
@@ -123,10 +123,16 @@ fn unknown_field(source: &Source<'_>, at: usize, path: &Path, expected: &[&str],
             mistake
         };
     }
-    match nearest(found, expected.iter().copied()) {
-        Some(near) => mistake.patch(source.span(at), near, format!("did you mean `{near}`?")),
-        None => mistake.help(format!("{owner} has {}", names(expected, &parent))),
+    if let Some(near) = nearest(found, expected.iter().copied()) {
+        return mistake.patch(source.span(at), near, format!("did you mean `{near}`?"));
     }
+    if let Some(Form::Struct(fields)) = Shape::at(&parent).map(Shape::form)
+        && let Some(field) = field_for(&fields, found)
+    {
+        let start = source.span(at).start;
+        return mistake.patch(start..start, format!("{field}: "), "put the field's name before it");
+    }
+    mistake.help(format!("{owner} has {}", names(expected, &parent)))
 }
 
 /// The thing around a path that has a field of this name.
@@ -159,7 +165,18 @@ fn unknown_variant(source: &Source<'_>, at: usize, path: Path, expected: &[&str]
         Some(Form::Enum(variants)) => choices(&variants),
         _ => any_of(&quoted),
     };
+    let around = match Shape::at(&path).map(Shape::form) {
+        Some(Form::Enum(variants)) => choice_around(&variants, found),
+        _ => None,
+    };
     let mistake = Mistake::new(format!("unknown choice `{found}` for {path}"), path).span(source.span(at));
+    if let Some(around) = around {
+        return mistake.label(format!("expected {known}")).patch(
+            source.span(at),
+            format!("{around}({found})"),
+            "did you mean this?",
+        );
+    }
     match nearest(found, expected.iter().copied()) {
         Some(near) => mistake.label(format!("expected {known}")).patch(
             source.span(at),
@@ -277,6 +294,14 @@ fn custom(source: &Source<'_>, at: usize, path: Path, text: &str) -> Mistake {
 }
 
 fn struct_name(source: &Source<'_>, at: usize, path: Path, expected: &str) -> Mistake {
+    if source.kind(at + 1) != Some(Kind::Open('(')) {
+        return wrong_value(source, at, path);
+    }
+    if source.word(at) == "Some" {
+        return Mistake::new(format!("{path} is never left out, so it takes no `Some`"), path)
+            .span(source.span(at))
+            .label("leave this and its brackets out");
+    }
     Mistake::new(format!("{path} begins with the wrong name"), path)
         .span(source.span(at))
         .label(format!("expected `{expected}` or no name"))
