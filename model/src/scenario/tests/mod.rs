@@ -139,7 +139,9 @@ proptest! {
             assert_inside(&text, &mistakes);
         }
         text.truncate(at);
-        assert_inside(&text, &read(&text).unwrap_err());
+        if let Err(mistakes) = read(&text) {
+            assert_inside(&text, &mistakes);
+        }
     }
 
     #[test]
