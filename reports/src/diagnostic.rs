@@ -75,6 +75,10 @@ fn groups<'a>(file: &'a str, source: &'a str, mistake: &'a Mistake) -> Vec<Group
             }
         }
     };
+    let unplaced = mistake.related.iter().filter(|related| related.span.is_none());
+    for related in unplaced {
+        group = group.element(Level::NOTE.message(format!("{}: {}", related.path, related.label)));
+    }
     for line in &mistake.help {
         group = group.element(Level::HELP.message(line));
     }

@@ -1,6 +1,7 @@
 //! What a person sees for each mistake in a scenario file: read the snapshots as that person.
 
-use millpond_model::scenario::read;
+use millpond_model::scenario::schema::Topic;
+use millpond_model::scenario::{read, validate};
 use millpond_reports::diagnostic::render;
 
 /// A sound scenario; each case below changes a part of it.
@@ -154,6 +155,39 @@ cases! {
     invariant_for_a_violation: "check: [" => "expect: ExactlyOnceOutput,\n    check: [";
     python_true: "write: Upsert" => "write: Upsert, fence: True";
     some_for_a_struct: "brokers: (count: 3)" => "brokers: Some((count: 3))";
+}
+
+#[test]
+fn columns_are_counted_in_characters() {
+    insta::assert_snapshot!(answer(
+        "\"orders\": (partitions: 4)",
+        "\"äöü\": (partitions: 4), /* größer */ \"x\": (größe: 4)"
+    ));
+}
+
+#[test]
+fn lines_may_end_as_on_windows() {
+    let text = SOUND.replace("records: 200", "recrods: 200").replace('\n', "\r\n");
+    insta::assert_snapshot!(answer_to(&text));
+}
+
+#[test]
+fn a_scenario_built_in_rust_has_paths_only() {
+    let mut scenario = read(SOUND).unwrap();
+    scenario.topics = [("order".to_owned(), Topic::default())].into_iter().collect();
+    insta::assert_snapshot!(render("my_test", "", &validate(&scenario), false));
+}
+
+#[test]
+fn every_damaged_file_can_be_printed() {
+    for at in (0..SOUND.len()).filter(|at| SOUND.is_char_boundary(*at)) {
+        for piece in ["", "\"", ")", "(", ",", "é", "\u{feff}"] {
+            let text = format!("{}{piece}{}", &SOUND[..at], &SOUND[at + 1..]);
+            if let Err(mistakes) = read(&text) {
+                assert!(render("file", &text, &mistakes, true).contains("nothing was run"));
+            }
+        }
+    }
 }
 
 #[test]

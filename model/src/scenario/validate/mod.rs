@@ -32,11 +32,10 @@ pub const MOST: usize = 50;
 
 /// Everything in a scenario that makes no sense, in the order of the rules; empty if it is sound.
 ///
-/// Sizes come first: where a number is beyond its limit, nothing else is looked at.
+/// Sizes come first: where a scenario is too large to be run, nothing else is looked at.
 pub fn validate(scenario: &Scenario) -> Vec<Mistake> {
     let mut found = Found(Vec::new());
-    sizes::check(scenario, &mut found);
-    if !found.0.is_empty() {
+    if !sizes::check(scenario, &mut found) {
         return found.0;
     }
     names::check(scenario, &mut found);

@@ -24,14 +24,18 @@ const MOST_PARTITIONS: u64 = 512;
 const MOST_RECORDS: u64 = 100_000;
 const MOST_FAULTS: usize = 10_000;
 
-pub(super) fn check(scenario: &Scenario, found: &mut Found) {
+/// Whether the scenario is small enough to be looked at further.
+pub(super) fn check(scenario: &Scenario, found: &mut Found) -> bool {
     let value = serde_json::to_value(scenario).unwrap_or_default();
     limits(Shape::scenario(), &value, &mut Path::default(), found);
     times(scenario, found);
+    let mut totals = totals(scenario);
+    let small = totals.is_empty();
     // A number out of range makes the totals too large as well: once is enough.
-    if found.0.is_empty() {
-        totals(scenario, found);
+    if !found.0.iter().any(|mistake| mistake.code == Some("out-of-range")) {
+        found.0.append(&mut totals);
     }
+    small
 }
 
 /// The limits that follow from the type of a field.
@@ -186,16 +190,17 @@ fn spreads(scenario: &Scenario, found: &mut Found) {
     }
 }
 
-fn totals(scenario: &Scenario, found: &mut Found) {
+fn totals(scenario: &Scenario) -> Vec<Mistake> {
+    let mut found = Vec::new();
     let mut at_most = |what: &str, count: u64, most: u64, path: Path| {
         if count > most {
             let title = format!("the scenario has {count} {what}; at most {most} are possible");
-            found.add(Mistake::new(title, path).code("too-many").in_name());
+            found.push(Mistake::new(title, path).code("too-many").in_name());
         }
     };
     let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0_u64, u64::saturating_add);
-    let producers = sum(&mut scenario.producers.iter().map(|(_, it)| it.count.into()));
-    let processors = sum(&mut scenario.processors.iter().map(|(_, it)| it.instances.into()));
+    let producers = sum(&mut scenario.producers.iter().map(|(_, it)| it.count.max(1).into()));
+    let processors = sum(&mut scenario.processors.iter().map(|(_, it)| it.instances.max(1).into()));
     // The last one is the observer, which reads everything at the end.
     let others = u64::from(scenario.brokers.count) + scenario.sinks.len() as u64 + 1;
     let larger = if producers > processors { "producers" } else { "processors" };
@@ -218,4 +223,5 @@ fn totals(scenario: &Scenario, found: &mut Found) {
     if let Faults::Plan(faults) = &scenario.faults {
         at_most("faults", faults.len() as u64, MOST_FAULTS as u64, at!["faults"]);
     }
+    found
 }

@@ -88,7 +88,7 @@ rules! {
     a_trigger_counts_from_one: "Sends(\"Commit\")" => "Sends(\"Commit\"), nth: 0" => ["out-of-range"];
     a_time_is_at_most_an_hour: "down: \"1s\"" => "down: \"2h\"" => ["too-long"];
     a_timeout_takes_time: "records: 20" => "timeout: \"0s\", records: 20" => ["no-time"];
-    faults_take_time: "check: [" => "phases: (faults: \"0s\"), check: [" => ["no-time"];
+    faults_take_time: "check: [" => "phases: (faults: \"0s\"), check: [" => ["no-time", "too-late"];
     records_take_time: "records: 20" => "records: 20, every: Fixed(\"10ns\")" => ["too-short"];
     a_heartbeat_fits_a_session: "steps: [Sum]" => "steps: [Sum], heartbeat: \"2s\"" => ["slow-heartbeat"];
     values_are_a_range: "records: 20" => "records: 20, values: 3..3" => ["bad-range"];
@@ -100,6 +100,13 @@ rules! {
     records_have_a_limit: "records: 20" => "records: 10_000, count: 11" => ["too-many"];
     partitions_have_a_limit: "topics: {" => "topics: { \"1\": (partitions: 64), \"2\": (partitions: 64), \"3\": (partitions: 64), \"4\": (partitions: 64),
         \"5\": (partitions: 64), \"6\": (partitions: 64), \"7\": (partitions: 64), \"8\": (partitions: 64)," => ["too-many"];
+}
+
+#[test]
+fn a_small_slip_hides_no_other_mistake() {
+    let changes =
+        [("records: 20", "records: 20, retries: 5_000"), ("from: [\"priced\"]", "from: [\"pricd\"]")];
+    assert_eq!(codes(&changes), ["out-of-range", "unknown-topic"]);
 }
 
 // Names.
