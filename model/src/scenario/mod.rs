@@ -14,6 +14,12 @@
 //! | `shape` | what may stand where, from `schemars` |
 //! | [`fields`](mod@fields) | the same as a reference for people |
 //! | [`nearest`](mod@nearest) | "did you mean" |
+//!
+//! ```
+//! let mistakes = millpond_model::scenario::read("Scenario(abuot: \"Totals\")").unwrap_err();
+//! assert_eq!(mistakes[0].title, "unknown field `abuot` in the scenario");
+//! assert_eq!(mistakes[0].patch.as_ref().unwrap().message, "did you mean `about`?");
+//! ```
 
 pub mod fields;
 pub mod locate;

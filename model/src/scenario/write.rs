@@ -1,7 +1,7 @@
 //! Scenarios as RON text, as a careful person would write them.
 //!
 //! Defaults are left out, what fits on a line stays on one, and only the outermost struct is named.
-//! What is left out and how a value is written follows from its [`Shape`]; what is written reads
+//! What is left out and how a value is written follows from its `Shape`; what is written reads
 //! back as the same scenario.
 
 use std::fmt::Write as _;

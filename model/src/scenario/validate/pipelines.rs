@@ -28,7 +28,12 @@ fn input(scenario: &Scenario, name: &str, processor: &Processor, found: &mut Fou
     for (at, topic) in processor.from.iter().enumerate().skip(1) {
         if processor.from[..at].contains(topic) {
             let title = format!("`{name}` reads `{topic}` twice");
-            found.add(Mistake::new(title, from.then(at)).code("read-twice").label("again here"));
+            let first = processor.from.iter().position(|other| other == topic).unwrap_or(0);
+            found.add(Mistake::new(title, from.then(at)).code("read-twice").label("again here").related(
+                from.then(first),
+                Part::Value,
+                "first here",
+            ));
         } else if let (Some(wanted), Some(has)) = (partitions(first), partitions(topic))
             && wanted != has
         {
