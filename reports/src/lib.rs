@@ -1,1 +1,2 @@
 //! Millpond.
+pub mod diagnostic;

@@ -21,55 +21,55 @@ pub struct Scenario {
     /// One or two sentences: what this scenario shows.
     pub about: String,
     /// The claims that it supports, such as `["C28"]`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub claims: Vec<String>,
     /// How many seeds a campaign runs where the command line does not say; 1 to 100000000.
-    #[serde(default = "defaults::seeds", skip_serializing_if = "defaults::is_seeds")]
+    #[serde(default = "defaults::seeds")]
     #[schemars(range(min = 1, max = 100_000_000))]
     pub seeds: u64,
     /// The brokers that keep the topics.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub brokers: Brokers,
     /// How messages travel where no fault says otherwise.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub network: Network,
     /// How disks behave where no fault says otherwise.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub disk: DiskTiming,
     /// The topics by name.
     pub topics: Map<Topic>,
     /// The producers by name; instance 0 of `shop` is the node `shop-0`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     pub producers: Map<Producer>,
     /// The processors by name; each is a consumer group, instance 0 of `totals` is the node `totals-0`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     pub processors: Map<Processor>,
     /// The sinks (databases) by name; `ledger` is the node `ledger`.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     pub sinks: Map<Sink>,
     /// How long the parts of a run last.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub phases: Phases,
     /// What the world does to the system.
-    #[serde(default, skip_serializing_if = "Faults::is_none")]
+    #[serde(default)]
     pub faults: Faults,
     /// The records to send, one by one, instead of records drawn from the seed; a failure file has
     /// them, and any may be deleted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub workload: Option<Vec<Item>>,
     /// The invariants to check at the end of each run.
     pub check: Vec<Check>,
     /// Probes that a campaign must reach at least once, or it has proved nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub reach: Vec<String>,
     /// What a campaign is expected to find.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub expect: Expect,
     /// How much one run may use before it is ended with a verdict.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub budget: Budget,
     /// Where this file comes from, if a campaign wrote it: the failing run that it records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub found: Option<Found>,
 }
 
@@ -162,39 +162,39 @@ pub enum Cleanup {
 #[serde(deny_unknown_fields)]
 pub struct Producer {
     /// How many instances, 1 to 16.
-    #[serde(default = "defaults::one", skip_serializing_if = "defaults::is_one")]
+    #[serde(default = "defaults::one")]
     #[schemars(range(min = 1, max = 16))]
     pub count: u32,
     /// The topic it sends to.
     pub topic: String,
     /// What it waits for before a record counts as sent.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub acks: Acks,
     /// How many records each instance sends, 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub records: u32,
     /// How keys are drawn.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub keys: Keys,
     /// The values, drawn evenly; the end is not included.
-    #[serde(default = "defaults::values", skip_serializing_if = "defaults::is_values")]
+    #[serde(default = "defaults::values")]
     pub values: Range<i64>,
     /// The time from one record to the next.
-    #[serde(default = "defaults::every", skip_serializing_if = "defaults::is_every")]
+    #[serde(default = "defaults::every")]
     pub every: Spread,
     /// How long it waits for an acknowledgement before it sends again.
-    #[serde(default = "defaults::timeout", skip_serializing_if = "defaults::is_timeout")]
+    #[serde(default = "defaults::timeout")]
     pub timeout: Span,
     /// How often a record is sent again before it is given up; 0 to 1000.
-    #[serde(default = "defaults::retries", skip_serializing_if = "defaults::is_retries")]
+    #[serde(default = "defaults::retries")]
     #[schemars(range(min = 0, max = 1_000))]
     pub retries: u32,
     /// How many requests to one partition may be unanswered; more than one can reorder. 1 to 16.
-    #[serde(default = "defaults::one", skip_serializing_if = "defaults::is_one")]
+    #[serde(default = "defaults::one")]
     #[schemars(range(min = 1, max = 16))]
     pub in_flight: u32,
     /// A sink in which the producer looks for the effect of each record that was acknowledged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub read_back: Option<ReadBack>,
 }
 
@@ -242,38 +242,38 @@ pub enum ReadWhen {
 #[serde(deny_unknown_fields)]
 pub struct Processor {
     /// How many instances share the partitions, 1 to 16.
-    #[serde(default = "defaults::one", skip_serializing_if = "defaults::is_one")]
+    #[serde(default = "defaults::one")]
     #[schemars(range(min = 1, max = 16))]
     pub instances: u32,
     /// The topics it reads; all must have as many partitions as the first.
     pub from: Vec<String>,
     /// The topic or sink it writes to; left out, it only reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub to: Option<String>,
     /// What it does with each record, in this order; left out, records pass as they are.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub steps: Vec<Step>,
     /// When the input offset is committed.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub commit: Commit,
     /// Where the state of `Count`, `Sum` and `Join` comes from after a restart or a rebalance.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub state: State,
     /// Where to begin in a partition that has no committed offset, or one that the log lacks.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub reset: Reset,
     /// The most records of one fetch, 1 to 1000.
-    #[serde(default = "defaults::batch", skip_serializing_if = "defaults::is_batch")]
+    #[serde(default = "defaults::batch")]
     #[schemars(range(min = 1, max = 1_000))]
     pub batch: u32,
     /// How long the group waits for a sign of life before it gives the partitions to others.
-    #[serde(default = "defaults::session", skip_serializing_if = "defaults::is_session")]
+    #[serde(default = "defaults::session")]
     pub session: Span,
     /// The time from one sign of life to the next.
-    #[serde(default = "defaults::heartbeat", skip_serializing_if = "defaults::is_heartbeat")]
+    #[serde(default = "defaults::heartbeat")]
     pub heartbeat: Span,
     /// How long it waits for an answer before it asks again.
-    #[serde(default = "defaults::timeout", skip_serializing_if = "defaults::is_timeout")]
+    #[serde(default = "defaults::timeout")]
     pub timeout: Span,
 }
 
@@ -293,10 +293,10 @@ pub enum Step {
     /// Only records whose value lies in the range pass.
     Filter {
         /// The least value that passes.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default)]
         at_least: Option<i64>,
         /// The greatest value that passes.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default)]
         at_most: Option<i64>,
     },
     /// Each record goes on under one of `ways` keys made from its own.
@@ -389,7 +389,7 @@ pub struct Sink {
     /// What a write does.
     pub write: Write,
     /// Whether it refuses writers of an older group generation than it has seen.
-    #[serde(default, skip_serializing_if = "defaults::is")]
+    #[serde(default)]
     pub fence: bool,
 }
 
@@ -420,6 +420,7 @@ pub struct Phases {
 /// What the world does to the system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::large_enum_variant, reason = "a scenario has one of it")]
 pub enum Faults {
     /// Nothing.
     #[default]
@@ -436,7 +437,6 @@ pub enum Faults {
 #[serde(deny_unknown_fields, default)]
 pub struct Draw {
     /// Nodes that faults may hit: names of producers, processors, sinks, or `broker`; empty means all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub among: Vec<String>,
     /// How long a crashed or stopped node stays down.
     pub down: Spread,
@@ -536,19 +536,19 @@ pub enum Expect {
 /// The name of an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Invariant {
-    /// See `check`.
+    /// The visible output is what a run without faults would give.
     ExactlyOnceOutput,
-    /// See `check`.
+    /// An input offset that is delivered again has no further effect.
     OffsetIdempotency,
-    /// See `check`.
+    /// Each partition is read in the order in which it was written, without gaps.
     PartitionOrder,
-    /// See `check`.
+    /// A join gives the same output for every legal interleaving of its inputs.
     JoinDeterminism,
-    /// See `check`.
+    /// A record that was acknowledged can be read at the end.
     NoAcknowledgedLoss,
-    /// See `check`.
+    /// A producer that reads its write back finds it.
     ReadYourWrites,
-    /// See `check`.
+    /// After the faults everything is up and the lag returns to zero.
     Liveness,
     /// No actor panics. Always checked.
     NoPanic,

@@ -58,7 +58,7 @@ pub struct Trigger {
     pub event: Event,
     /// Which of these events counts, from 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = 1))]
     pub nth: u32,
 }
 

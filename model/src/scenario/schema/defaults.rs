@@ -1,40 +1,46 @@
-//! The defaults of scenario fields, and whether a field has its default (it is then not written).
+//! The defaults of scenario fields.
 
 use std::ops::Range;
 
 use millpond_sim::time::{Odds, Span};
 
-use super::{
-    Brokers, Budget, Cleanup, DiskTiming, Draw, Faults, Flush, Keys, Network, Order, Phases, Spread, Topic,
-};
+use super::{Brokers, Budget, Cleanup, DiskTiming, Draw, Flush, Keys, Network, Order, Phases, Spread, Topic};
 
-/// Whether a value is its type's default.
-pub(crate) fn is<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
+pub(crate) fn seeds() -> u64 {
+    1_000
 }
 
-/// A default of a field that differs from its type's default, and the test for it.
-macro_rules! field {
-    ($name:ident, $is:ident, $type:ty, $value:expr) => {
-        pub(crate) fn $name() -> $type {
-            $value
-        }
-
-        pub(crate) fn $is(value: &$type) -> bool {
-            *value == $name()
-        }
-    };
+pub(crate) fn one() -> u32 {
+    1
 }
 
-field!(seeds, is_seeds, u64, 1_000);
-field!(one, is_one, u32, 1);
-field!(values, is_values, Range<i64>, 1..101);
-field!(every, is_every, Spread, Spread::Uniform(Span::from_millis(20), Span::from_millis(120)));
-field!(timeout, is_timeout, Span, Span::from_millis(500));
-field!(retries, is_retries, u32, 1_000);
-field!(batch, is_batch, u32, 10);
-field!(session, is_session, Span, Span::from_secs(2));
-field!(heartbeat, is_heartbeat, Span, Span::from_millis(500));
+pub(crate) fn values() -> Range<i64> {
+    1..101
+}
+
+pub(crate) fn every() -> Spread {
+    Spread::Uniform(Span::from_millis(20), Span::from_millis(120))
+}
+
+pub(crate) fn timeout() -> Span {
+    Span::from_millis(500)
+}
+
+pub(crate) fn retries() -> u32 {
+    1_000
+}
+
+pub(crate) fn batch() -> u32 {
+    10
+}
+
+pub(crate) fn session() -> Span {
+    Span::from_secs(2)
+}
+
+pub(crate) fn heartbeat() -> Span {
+    Span::from_millis(500)
+}
 
 pub(crate) fn factor() -> i64 {
     1
@@ -86,12 +92,6 @@ impl Default for Keys {
 impl Default for Phases {
     fn default() -> Self {
         Self { warm_up: Span::from_millis(500), faults: Span::from_secs(6) }
-    }
-}
-
-impl Faults {
-    pub(crate) fn is_none(&self) -> bool {
-        *self == Self::None
     }
 }
 

@@ -1,0 +1,91 @@
+//! Listed faults: they name nodes that exist, and come while faults may begin.
+
+use millpond_sim::fault::{Fault, What, When};
+use millpond_sim::time::Instant;
+
+use super::{Found, Nodes};
+use crate::scenario::mistake::{Mistake, Part, Path, at};
+use crate::scenario::schema::{Faults, Scenario};
+
+pub(super) fn check(scenario: &Scenario, found: &mut Found) {
+    let Faults::Plan(faults) = &scenario.faults else { return };
+    let nodes = Nodes(scenario);
+    for (at, fault) in faults.iter().enumerate() {
+        if found.is_full() {
+            return;
+        }
+        let place = at!["faults", "Plan", at];
+        when(scenario, &nodes, fault, &place, found);
+        let what = place.then("what").then(fault.what.kind().name());
+        for (field, list) in lists(&fault.what) {
+            let place = what.then(field);
+            if list.is_empty() {
+                found.add(
+                    Mistake::new(format!("{} names no node", fault.what.kind()), place)
+                        .code("no-node")
+                        .label("name at least one"),
+                );
+                continue;
+            }
+            for (at, node) in list.iter().enumerate().filter(|(_, node)| !nodes.contains(node)) {
+                found.add(nodes.unknown(node, place.then(at)));
+            }
+        }
+    }
+}
+
+fn when(scenario: &Scenario, nodes: &Nodes<'_>, fault: &Fault, place: &Path, found: &mut Found) {
+    let place = place.then("when");
+    match &fault.when {
+        When::At(time) => {
+            let end = Instant::ZERO + scenario.phases.warm_up + scenario.phases.faults;
+            if *time > end {
+                found.add(
+                    Mistake::new(format!("{} at {time} comes too late", fault.what.kind()), place.then("At"))
+                        .code("too-late")
+                        .label(format!("faults begin before {end}"))
+                        .related(at!["phases"], Part::Name, "`warm_up` and `faults` say so")
+                        .help(format!(
+                            "phases: warm_up {}, faults {}",
+                            scenario.phases.warm_up, scenario.phases.faults
+                        )),
+                );
+            }
+        }
+        When::Before(trigger) | When::After(trigger) => {
+            let side = if matches!(fault.when, When::Before(_)) { "Before" } else { "After" };
+            if !nodes.contains(&trigger.node) {
+                found.add(nodes.unknown(&trigger.node, place.then(side).then("node")));
+            }
+        }
+    }
+}
+
+/// The lists of nodes in a fault, each with the name of its field.
+fn lists(what: &What) -> Vec<(&'static str, &[String])> {
+    match what {
+        What::Crash { nodes, .. }
+        | What::CrashLoop { nodes, .. }
+        | What::LoseDisk { nodes, .. }
+        | What::Stop { nodes, .. }
+        | What::Pause { nodes, .. }
+        | What::Isolate { nodes, .. }
+        | What::SlowDisk { nodes, .. }
+        | What::FullDisk { nodes, .. }
+        | What::FailSync { nodes, .. }
+        | What::TearTail { nodes, .. }
+        | What::Scatter { nodes, .. }
+        | What::Rot { nodes, .. }
+        | What::Offset { nodes, .. }
+        | What::Drift { nodes, .. }
+        | What::Jump { nodes, .. } => vec![("nodes", nodes)],
+        What::Partition { left, right, .. } => vec![("left", left), ("right", right)],
+        What::Cut { from, to, .. }
+        | What::Slow { from, to, .. }
+        | What::Lose { from, to, .. }
+        | What::LoseReplies { from, to, .. }
+        | What::Duplicate { from, to, .. }
+        | What::Reorder { from, to, .. }
+        | What::Hold { from, to, .. } => vec![("from", from), ("to", to)],
+    }
+}
