@@ -198,7 +198,7 @@ mod tests {
         let found = find("topics.partitions");
         assert_eq!(found[0].range, Some((1, 64)));
         assert_eq!(found[0].default.as_deref(), Some("1"));
-        assert_eq!(find("producers.every")[0].default.as_deref(), Some("Uniform(\"5ms\", \"50ms\")"));
+        assert_eq!(find("producers.every")[0].default.as_deref(), Some("Uniform(\"20ms\", \"120ms\")"));
         assert_eq!(find("producers.topic")[0].default, None);
     }
 

@@ -17,7 +17,7 @@ use super::validate::validate;
 use super::{locate, mistake};
 
 /// The longest text that is read, in bytes.
-pub const MAX_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 8 << 20;
 /// How deep brackets may be nested; a scenario needs 10.
 pub const MAX_DEPTH: usize = 32;
 

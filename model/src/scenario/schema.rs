@@ -420,7 +420,6 @@ pub struct Phases {
 /// What the world does to the system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::large_enum_variant, reason = "a scenario has one of it")]
 pub enum Faults {
     /// Nothing.
     #[default]

@@ -199,10 +199,8 @@ fn what() -> impl Strategy<Value = What> {
         }),
         (names(), any::<u32>()).prop_map(|(nodes, entries)| What::Rot { nodes, entries }),
         (names(), any::<i32>(), span()).prop_map(|(nodes, ppm, lasts)| What::Drift { nodes, ppm, lasts }),
-        (names(), -9_999_999_i64..9_999_999, span()).prop_map(|(nodes, by, lasts)| What::Jump {
-            nodes,
-            by: Shift::from_nanos(by),
-            lasts
+        (names(), -9_999_999_i64..9_999_999, span(), span()).prop_map(|(nodes, by, every, lasts)| {
+            What::Jump { nodes, by: Shift::from_nanos(by), every, lasts }
         }),
     ]
 }
@@ -239,7 +237,7 @@ fn faults() -> impl Strategy<Value = Faults> {
     );
     prop_oneof![
         Just(Faults::None),
-        draw.prop_map(Faults::Draw),
+        draw.prop_map(|draw| Faults::Draw(Box::new(draw))),
         prop::collection::vec(fault(), 0..4).prop_map(Faults::Plan),
     ]
 }

@@ -161,7 +161,7 @@ rules! {
 fn a_draw_is_among_names() {
     let mut scenario = parse(SOUND);
     let among = vec!["broker".into(), "sums".into(), "ledger".into(), "sum".into()];
-    scenario.faults = Faults::Draw(Draw { among, crashes: 0..101, ..Draw::default() });
+    scenario.faults = Faults::Draw(Box::new(Draw { among, crashes: 0..101, ..Draw::default() }));
     let mistakes = validate(&scenario);
     assert_eq!(mistakes.len(), 1);
     assert_eq!(mistakes[0].path.to_string(), "faults.Draw.among[3]");
@@ -170,7 +170,7 @@ fn a_draw_is_among_names() {
 #[test]
 fn a_draw_has_its_limit() {
     let mut scenario = parse(SOUND);
-    scenario.faults = Faults::Draw(Draw { crashes: 0..102, ..Draw::default() });
+    scenario.faults = Faults::Draw(Box::new(Draw { crashes: 0..102, ..Draw::default() }));
     assert_eq!(validate(&scenario)[0].code, Some("bad-range"));
 }
 
