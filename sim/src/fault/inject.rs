@@ -273,7 +273,7 @@ impl<P: Protocol> Kernel<P> {
                     self.node_mut(node).down += 1;
                     if stopping {
                         self.agenda.bite(fault);
-                        self.stopping.push(node);
+                        self.stopping.push((node, EventId::fault(fault)));
                     }
                 }
             }
@@ -378,8 +378,8 @@ impl<P: Protocol> Kernel<P> {
                 }
                 let by = if strikes { by.as_nanos() } else { -by.as_nanos() };
                 first.iter().for_each(|node| self.shift_clock(node, by));
-                // An even number of turns: the clock ends up right.
-                let over = !strikes && self.now >= until;
+                // It ends on a turn that undoes: the clock ends up right.
+                let over = !strikes && self.now + every >= until;
                 if over {
                     self.end_clock_fault(fault, first);
                 }
@@ -442,7 +442,8 @@ impl<P: Protocol> Kernel<P> {
         let node = self.node_mut(id);
         node.alive = false;
         node.incarnation += 1;
-        node.held.clear();
+        let held = std::mem::take(&mut node.held);
+        self.queued_bytes -= held.iter().map(|entry| entry.event.queued_bytes()).sum::<u64>();
         self.reap.push(id);
         if self.current.node == id {
             self.current.dead = true;
