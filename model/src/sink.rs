@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 
 use crate::flush::Flush;
 use crate::message::{Message, Refusal, Reply, Request, Streams, of_position, of_positions};
+use crate::points;
 use crate::probes;
 use crate::record::{Generation, GroupId, Key, Position};
 use crate::scenario::schema::Write;
@@ -303,7 +304,7 @@ impl Sink {
                 return Reply::Refused(Refusal::PositionMoved);
             }
         }
-        context.point("before sink write");
+        context.point(points::BEFORE_SINK_WRITE);
         if self.store(context, Stored::Write(batch.clone())).is_err() {
             context.probe(probes::APPEND_REFUSED);
             return Reply::Refused(Refusal::DiskFull);
@@ -314,7 +315,7 @@ impl Sink {
                 context.probe(probe);
             }
         }
-        context.point("after sink write");
+        context.point(points::AFTER_SINK_WRITE);
         Reply::Written
     }
 

@@ -297,6 +297,17 @@ impl<P: Protocol> Kernel<P> {
         }
     }
 
+    /// Counts an event; whether it is within the budget.
+    #[inline]
+    pub(crate) fn count_event(&mut self) -> bool {
+        self.events += 1;
+        let within = self.events <= self.bounds.events;
+        if !within {
+            self.end(Ending::Exceeded(Limit::Events));
+        }
+        within
+    }
+
     pub(crate) fn end(&mut self, ending: Ending) {
         self.ending.get_or_insert(ending);
     }

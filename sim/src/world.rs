@@ -238,6 +238,10 @@ impl<P: Protocol> World<P> {
                     return Ending::TimeUp;
                 }
                 self.kernel.now = action_time;
+                // A fault that goes back and forth counts too: nothing escapes the budget.
+                if !self.kernel.count_event() {
+                    continue;
+                }
                 if let Some(action) = self.kernel.agenda.pop() {
                     self.kernel.act(action);
                 }
@@ -285,9 +289,8 @@ impl<P: Protocol> World<P> {
             return;
         }
         let watched = !node.watches.is_empty();
-        kernel.events += 1;
-        if kernel.events > kernel.bounds.events {
-            return kernel.end(Ending::Exceeded(Limit::Events));
+        if !kernel.count_event() {
+            return;
         }
         kernel.current =
             Current { node: id, incarnation, event: EventId::event(entry.id), dead: false, late: 0 };

@@ -373,6 +373,7 @@ impl<P: Protocol> Kernel<P> {
                 }
             }
             What::Jump { by, every, .. } => {
+                let every = every.max(Span::from_micros(1));
                 if turn == 0 {
                     self.clock_fault(fault, first);
                 }
