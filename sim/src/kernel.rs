@@ -250,6 +250,10 @@ impl<P: Protocol> Kernel<P> {
 
     pub(crate) fn note(&mut self, node: NodeId, note: P::Note) {
         self.mark(Mark::Note, node, note.digest());
+        tracing::debug!(
+            target: "millpond", t = %self.now, node = %self.nodes[node.index()].name,
+            event = %self.current.event, "{note}"
+        );
         if self.trace.is_some() {
             self.tell(Some(node), Happening::Note, self.current.event, note.to_string());
         }
@@ -262,6 +266,10 @@ impl<P: Protocol> Kernel<P> {
             Some((_, count)) => *count += 1,
             None => self.probes.push((name, 1)),
         }
+        tracing::debug!(
+            target: "millpond", t = %self.now, node = %self.nodes[self.current.node.index()].name,
+            event = %self.current.event, probe = name
+        );
         if self.trace.is_some() {
             self.tell(Some(self.current.node), Happening::Probe, self.current.event, name.to_owned());
         }

@@ -168,6 +168,19 @@ impl Group {
         Some(joined.collect())
     }
 
+    /// The new generation could not be stored: the rebalance goes on for another while.
+    pub(crate) fn postpone(&mut self, joined: Vec<Joined>, now: Instant) {
+        self.generation.0 -= 1;
+        self.phase = Phase::Rebalancing(now + self.rebalance);
+        for Joined { member, call, .. } in joined {
+            if let Some(member) = self.members.iter_mut().find(|known| known.node == member) {
+                member.joining.get_or_insert(call);
+                // Lest it be tried again at once.
+                member.newcomer = true;
+            }
+        }
+    }
+
     /// The new generation is durable and its members have been told.
     pub(crate) fn announced(&mut self, now: Instant) {
         self.phase = Phase::Stable;

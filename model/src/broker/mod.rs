@@ -151,6 +151,8 @@ impl Broker {
         }
         if context.append(log, Stored::Generation(id, generation)).is_ok() {
             self.flush.after_sync(context, Durable::Generation { group: id, joined });
+        } else if let Some(group) = self.group(id) {
+            group.postpone(joined, now);
         }
     }
 
