@@ -118,7 +118,8 @@ pub fn event(line: Option<&Line>, nodes: &[String]) -> String {
 
 fn plan(text: &mut String, failure: &Failure) {
     let (faults, records) = (failure.plan.faults.len(), failure.plan.workload.len());
-    let from = if failure.drawn { format!("drawn from seed {}", failure.seed) } else { "as recorded".to_owned() };
+    let from =
+        if failure.drawn { format!("drawn from seed {}", failure.seed) } else { "as recorded".to_owned() };
     let _ = write!(text, "\nPlan: {} and {}, {from}", count(faults, "fault"), count(records, "record"));
     text.push_str(if faults == 0 { "\n" } else { ":\n" });
     for (at, fault) in failure.plan.faults.iter().enumerate().take(FAULTS) {

@@ -41,7 +41,9 @@ pub fn fault(fault: &Fault) -> String {
         }
         What::Reorder { from, to, spread, lasts } => {
             let (from, to) = (list(from), list(to));
-            format!("let messages from {from} to {to} overtake each other by up to {spread} {when}, for {lasts}")
+            format!(
+                "let messages from {from} to {to} overtake each other by up to {spread} {when}, for {lasts}"
+            )
         }
         What::Hold { from, to, lasts } => {
             let (from, to) = (list(from), list(to));
@@ -163,16 +165,16 @@ mod tests {
         let whats = every_kind();
         assert!(whats.iter().map(What::kind).eq(Kind::TABLE.iter().map(|(kind, ..)| *kind)));
         let when = When::At(Instant::from_nanos(4_200_000_000));
-        let lines: Vec<_> = whats.into_iter().map(|what| fault(&Fault { when: when.clone(), what })).collect();
+        let lines: Vec<_> =
+            whats.into_iter().map(|what| fault(&Fault { when: when.clone(), what })).collect();
         insta::assert_snapshot!(lines.join("\n"));
     }
 
     #[test]
     fn triggers_say_which_event() {
         let trigger = |event, nth| Trigger { node: "totals-0".into(), event, nth };
-        let said = |when| {
-            fault(&Fault { when, what: What::Rot { nodes: vec!["broker-0".into()], entries: 2 } })
-        };
+        let said =
+            |when| fault(&Fault { when, what: What::Rot { nodes: vec!["broker-0".into()], entries: 2 } });
         let sends = said(When::Before(trigger(Event::Sends("Commit".into()), 3)));
         assert_eq!(sends, "rot 2 durable entries of broker-0 just before totals-0 sends its 3rd Commit");
         let receives = said(When::After(trigger(Event::Receives("Fetched".into()), 1)));

@@ -45,7 +45,11 @@ pub enum Cause {
 impl Cause {
     /// The cause of a failed run: that it differs from its repetition, or else the first invariant
     /// that it broke and was not expected to break.
-    pub fn of(outcome: &Outcome, difference: Option<&Difference>, expected: Option<Invariant>) -> Option<Self> {
+    pub fn of(
+        outcome: &Outcome,
+        difference: Option<&Difference>,
+        expected: Option<Invariant>,
+    ) -> Option<Self> {
         if let Some(difference) = difference {
             return Some(Self::Unsteady(difference.clone()));
         }

@@ -104,8 +104,10 @@ fn start(start: &Start) -> Value {
 
 fn failure(failure: &Failure) -> Value {
     let broken = |(invariant, count): (String, u64)| json!({ "invariant": invariant, "violations": count });
-    let verdicts = failure.outcome.broken().map(|verdict| (format!("{:?}", verdict.invariant), verdict.count));
-    let sentence = failure.outcome.broken().find(|verdict| Some(verdict.invariant) == failure.cause.invariant());
+    let verdicts =
+        failure.outcome.broken().map(|verdict| (format!("{:?}", verdict.invariant), verdict.count));
+    let sentence =
+        failure.outcome.broken().find(|verdict| Some(verdict.invariant) == failure.cause.invariant());
     let sentence = sentence.and_then(|verdict| verdict.violations.first()).map(|one| one.sentence.as_str());
     let mut value = json!({
         "event": "failure", "scenario": failure.scenario, "seed": failure.seed,
@@ -119,7 +121,8 @@ fn failure(failure: &Failure) -> Value {
         value["fingerprints"] = difference.fingerprints.map(hex).to_vec().into();
         value["first_difference"] = match &difference.lines {
             Some(lines) => {
-                let lines = lines.each_ref().map(|line| crate::block::event(line.as_ref(), &failure.outcome.nodes));
+                let lines =
+                    lines.each_ref().map(|line| crate::block::event(line.as_ref(), &failure.outcome.nodes));
                 lines.to_vec().into()
             }
             None => Value::Null,

@@ -123,9 +123,7 @@ impl Tally {
 pub fn expected(scenario: &Scenario, only: Option<Invariant>) -> Option<Invariant> {
     match scenario.expect {
         Expect::Pass => None,
-        Expect::Violation(invariant) => {
-            Some(invariant).filter(|_| only.is_none_or(|only| only == invariant))
-        }
+        Expect::Violation(invariant) => Some(invariant).filter(|_| only.is_none_or(|only| only == invariant)),
     }
 }
 
@@ -133,7 +131,11 @@ pub fn expected(scenario: &Scenario, only: Option<Invariant>) -> Option<Invarian
 /// which may always have broken more than the invariant that it is named after.
 pub fn is_expected(outcome: &Outcome, expected: Option<Invariant>, recorded: bool) -> bool {
     let mut broken = outcome.broken().map(|verdict| Some(verdict.invariant)).peekable();
-    if recorded { broken.any(|one| one == expected) } else { broken.peek().is_some() && broken.all(|one| one == expected) }
+    if recorded {
+        broken.any(|one| one == expected)
+    } else {
+        broken.peek().is_some() && broken.all(|one| one == expected)
+    }
 }
 
 /// The invariants that a scenario checks, less those beside `only`.

@@ -31,7 +31,8 @@ impl Junit {
         suite.set_time(finished.elapsed);
         let seeds = format!("{}..{}", finished.start, finished.start.saturating_add(finished.totals.runs));
         let engine = self.start.engine.to_string();
-        suite.add_properties([("seeds", seeds), ("engine", engine), ("version", self.start.version.clone())]);
+        let version = self.start.version.as_str();
+        suite.add_properties([("seeds", seeds.as_str()), ("engine", &engine), ("version", version)]);
         let failures = std::mem::take(&mut self.failures);
         for invariant in finished.compared.keys() {
             let name = format!("{invariant:?}");
@@ -53,7 +54,8 @@ impl Junit {
         }
         let determinism = failures.iter().find(|(cause, _)| cause == "determinism");
         let more = [
-            determinism.map(|(cause, block)| (cause.as_str(), "the same run twice was not the same", block.clone())),
+            determinism
+                .map(|(cause, block)| (cause.as_str(), "the same run twice was not the same", block.clone())),
             (finished.judgement == Judgement::Empty)
                 .then(|| ("campaign", "nothing was proved", finished.missing.join("\n"))),
         ];
