@@ -1,7 +1,11 @@
 //! The search over runs. A run is a pure function of an experiment, a plan and a seed; everything
 //! here is a few lines over that function.
 
+pub mod campaign;
+pub mod determinism;
 pub mod swarm;
+#[cfg(test)]
+mod toy;
 
 use crate::fault::Kind;
 use crate::trace::Trace;

@@ -1,0 +1,143 @@
+//! A failure told as a block of text: what broke and who saw it, what had been done to the system,
+//! and the commands that run it again and keep it.
+
+use std::fmt::Write as _;
+
+use millpond_model::outcome::{Verdict, Violation};
+use millpond_sim::search::determinism::Difference;
+use millpond_sim::trace::Line;
+use similar::TextDiff;
+
+use crate::describe;
+use crate::failure::{Cause, Failure, invariant_name};
+
+/// How wide the rules around a block are.
+const WIDTH: usize = 81;
+
+/// How many witnesses of a violation are shown.
+const WITNESSES: usize = 12;
+
+/// How many violations of the invariant are shown.
+const VIOLATIONS: usize = 3;
+
+/// How many faults of a plan are shown.
+const FAULTS: usize = 40;
+
+/// The block of a failure, without colours.
+pub fn block(failure: &Failure) -> String {
+    let mut text = String::new();
+    let what = match &failure.cause {
+        Cause::Broke(invariant) => format!("broke {}", invariant_name(*invariant)),
+        Cause::Unsteady(_) => "is not deterministic".to_owned(),
+    };
+    let title = format!("---- {} {what} at seed {} ", failure.scenario, failure.seed);
+    let _ = writeln!(text, "{title:-<WIDTH$}");
+    match &failure.cause {
+        Cause::Broke(_) => broken(&mut text, failure),
+        Cause::Unsteady(difference) => unsteady(&mut text, difference, &failure.outcome.nodes),
+    }
+    plan(&mut text, failure);
+    let _ = writeln!(text, "\nReplay:  {}", failure.replay);
+    if let Some(keep) = &failure.keep {
+        let _ = writeln!(text, "Keep:    {keep}");
+    }
+    let _ = writeln!(text, "{:-<WIDTH$}", "");
+    text
+}
+
+fn broken(text: &mut String, failure: &Failure) {
+    let broken: Vec<&Verdict> = failure.outcome.broken().collect();
+    let named = failure.cause.invariant();
+    for verdict in broken.iter().filter(|verdict| Some(verdict.invariant) == named) {
+        for violation in verdict.violations.iter().take(VIOLATIONS) {
+            self::violation(text, violation);
+        }
+        let shown = verdict.violations.len().min(VIOLATIONS) as u64;
+        match verdict.count - shown.min(verdict.count) {
+            0 => {}
+            1 => text.push_str("One more like it.\n"),
+            more => {
+                let _ = writeln!(text, "{more} more like it.");
+            }
+        }
+    }
+    let others: Vec<_> = broken.iter().filter(|verdict| Some(verdict.invariant) != named).collect();
+    if !others.is_empty() {
+        text.push_str("\nAlso broken:\n");
+    }
+    for verdict in others {
+        let sentence = verdict.violations.first().map_or("", |violation| violation.sentence.as_str());
+        let times = if verdict.count == 1 { String::new() } else { format!(" ({} times)", verdict.count) };
+        let sentence = sentence.replace('\n', " ");
+        let _ = writeln!(text, "  {}{times}: {sentence}", invariant_name(verdict.invariant));
+    }
+}
+
+fn violation(text: &mut String, violation: &Violation) {
+    let _ = writeln!(text, "{}", violation.sentence);
+    let nodes = violation.witnesses.iter().map(|witness| witness.node.chars().count());
+    let width = nodes.max().unwrap_or(0);
+    for witness in violation.witnesses.iter().take(WITNESSES) {
+        let time = seconds(witness.time.as_nanos());
+        let _ = writeln!(text, "  {time:>9}  {:<width$}  {}", witness.node, witness.what);
+    }
+    if let more @ 1.. = violation.witnesses.len().saturating_sub(WITNESSES) {
+        let _ = writeln!(text, "  ... and {more} more");
+    }
+    if let Some((expected, found)) = &violation.diff {
+        let diff = TextDiff::from_lines(expected, found);
+        let diff = diff.unified_diff().context_radius(3).header("expected", "found").to_string();
+        for line in diff.lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+}
+
+fn unsteady(text: &mut String, difference: &Difference, nodes: &[String]) {
+    let [one, two] = difference.fingerprints;
+    let _ = writeln!(text, "Two runs of the same seed gave fingerprints {one:016x} and {two:016x}.");
+    match &difference.lines {
+        Some([one, two]) => {
+            text.push_str("The first event that differs:\n");
+            let _ = writeln!(text, "  - {}", event(one.as_ref(), nodes));
+            let _ = writeln!(text, "  + {}", event(two.as_ref(), nodes));
+        }
+        None => text.push_str("Their traces agreed when they were run again.\n"),
+    }
+    text.push_str("Look for a clock, a random number, a hash map or shared state in the code that ran.\n");
+}
+
+/// A line of a trace, or that there is none.
+pub fn event(line: Option<&Line>, nodes: &[String]) -> String {
+    let Some(line) = line else { return "the run is over".to_owned() };
+    let node = line.node.and_then(|node| nodes.get(usize::from(node.number())));
+    let node = node.map_or("", String::as_str);
+    let (time, id, cause) = (seconds(line.time.as_nanos()), line.id, line.cause);
+    format!("{time}  event {id} (because of {cause})  {node}  {}", line.label)
+}
+
+fn plan(text: &mut String, failure: &Failure) {
+    let (faults, records) = (failure.plan.faults.len(), failure.plan.workload.len());
+    let from =
+        if failure.drawn { format!("drawn from seed {}", failure.seed) } else { "as recorded".to_owned() };
+    let _ = write!(text, "\nPlan: {} and {}, {from}", count(faults, "fault"), count(records, "record"));
+    text.push_str(if faults == 0 { "\n" } else { ":\n" });
+    for (at, fault) in failure.plan.faults.iter().enumerate().take(FAULTS) {
+        let bitten = failure.outcome.faults.get(at).is_none_or(|(_, bitten)| *bitten);
+        let note = if bitten { "" } else { "  (took no effect)" };
+        let _ = writeln!(text, "  {:>2}. {}{note}", at + 1, describe::fault(fault));
+    }
+    if let more @ 1.. = faults.saturating_sub(FAULTS) {
+        let _ = writeln!(text, "  ... and {more} more");
+    }
+}
+
+/// `1 fault`, `2 faults`.
+pub(crate) fn count(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
+/// Nanoseconds as seconds with three places.
+fn seconds(nanos: u64) -> String {
+    format!("{}.{:03}s", nanos / 1_000_000_000, nanos / 1_000_000 % 1_000)
+}

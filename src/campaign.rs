@@ -1,0 +1,263 @@
+//! The campaign of `millpond run`: scenario after scenario, recorded failures first.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use millpond::exit::Exit;
+use millpond::model::scenario::schema::Found;
+use millpond::reports::event::{Event, Finished, ScenarioStarted, Seed, StoppedBy, Stream};
+use millpond::reports::failure::{Cause, scenario_digest};
+use millpond::reports::folder::Folder;
+use millpond::reports::judge::{self, Judgement, Tally};
+use millpond::sim::ENGINE;
+use millpond::sim::search::campaign::Crash;
+use millpond::sim::search::determinism::Checked;
+use millpond::{Experiment, Invariant, Options, Plan, Repeat, Tracing, Trial, TrialOutcome, Twice, campaign};
+
+use crate::args::MaxFail;
+use crate::clock::Stopwatch;
+use crate::interrupt;
+use crate::select::Entry;
+use crate::story::{self, Failed};
+
+/// How many failures of a scenario get a file and a record; the others are counted.
+const KEPT: u64 = 100;
+
+/// How to run scenarios.
+pub(crate) struct Campaign<'a> {
+    pub(crate) start: u64,
+    /// How many seeds; none: as many as each scenario says, or without end where there is a budget.
+    pub(crate) seeds: Option<u64>,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) max_fail: MaxFail,
+    pub(crate) fail_fast: bool,
+    pub(crate) only: Option<Invariant>,
+    pub(crate) repeat: Repeat,
+    pub(crate) jobs: NonZeroUsize,
+    pub(crate) folder: Option<&'a Folder>,
+}
+
+/// How a campaign ended.
+pub(crate) struct Ended {
+    pub(crate) exit: Exit,
+    pub(crate) stopped_by: StoppedBy,
+}
+
+/// A fault of Millpond itself while it ran a scenario.
+pub(crate) struct Broken {
+    pub(crate) scenario: String,
+    pub(crate) crash: Crash,
+}
+
+/// A trial of which only one invariant is looked at, or all. Panics and bounds always are.
+pub(crate) struct Focus<'a> {
+    pub(crate) trial: &'a Trial,
+    pub(crate) only: Option<Invariant>,
+}
+
+impl Experiment for Focus<'_> {
+    type Plan = Plan;
+    type Outcome = TrialOutcome;
+
+    fn draw(&self, seed: u64) -> Plan {
+        self.trial.draw(seed)
+    }
+
+    fn run(&self, seed: u64, plan: &Plan, trace: Tracing) -> TrialOutcome {
+        let mut outcome = self.trial.run(seed, plan, trace);
+        if let Some(only) = self.only {
+            let always = [only, Invariant::NoPanic, Invariant::Bounds];
+            outcome.verdicts.retain(|verdict| always.contains(&verdict.invariant));
+        }
+        outcome
+    }
+}
+
+impl Campaign<'_> {
+    /// Runs all scenarios and tells the stream.
+    pub(crate) fn run(&self, entries: &[Entry], stream: &mut Stream<'_>) -> Result<Ended, Broken> {
+        let clock = Stopwatch::start();
+        let mut ended = Ended { exit: Exit::Good, stopped_by: StoppedBy::Seeds };
+        for (at, entry) in entries.iter().enumerate() {
+            if interrupt::asked().is_some() {
+                break;
+            }
+            let left = (entries.len() - at) as u32;
+            let share = self.budget.map(|budget| budget.saturating_sub(clock.elapsed()) / left);
+            let (finished, exit) = self.scenario(entry, share, stream)?;
+            stream.send(&Event::ScenarioFinished(&finished));
+            let failed = !finished.judgement.is_as_expected();
+            ended.exit = ended.exit.and(exit_of(finished.judgement)).and(exit);
+            ended.stopped_by = match (finished.stopped_by, ended.stopped_by) {
+                (Some(stopped_by), StoppedBy::Seeds) => stopped_by,
+                (_, before) => before,
+            };
+            if failed && self.fail_fast {
+                ended.stopped_by = StoppedBy::FailFast;
+                break;
+            }
+        }
+        if let Some(exit) = interrupt::asked() {
+            ended = Ended { exit: ended.exit.and(exit), stopped_by: StoppedBy::Signal };
+        }
+        Ok(ended)
+    }
+
+    fn scenario(
+        &self,
+        entry: &Entry,
+        share: Option<Duration>,
+        stream: &mut Stream<'_>,
+    ) -> Result<(Finished, Exit), Broken> {
+        let clock = Stopwatch::start();
+        let scenario = &entry.scenario;
+        let recorded = scenario.found.as_ref();
+        let (start, seeds) = match (recorded, self.seeds, self.budget) {
+            (Some(found), _, _) => (found.seed, Some(1)),
+            (None, Some(seeds), _) => (self.start, Some(seeds)),
+            (None, None, Some(_)) => (self.start, None),
+            (None, None, None) => (self.start, Some(scenario.seeds)),
+        };
+        stream.send(&Event::ScenarioStarted(&ScenarioStarted { scenario: entry.name.clone(), start, seeds }));
+
+        let trial = Trial::new(&entry.name, scenario.clone());
+        let focus = Focus { trial: &trial, only: self.only };
+        let repeat = if recorded.is_some() { Repeat::All } else { self.repeat };
+        let twice = Twice { experiment: &focus, repeat };
+        let over = || recorded.is_none() && share.is_some_and(|share| clock.elapsed() >= share);
+        let stop = || interrupt::asked().is_some() || over();
+        let count = seeds.unwrap_or(u64::MAX).min(u64::MAX - start);
+        let options = Options { start, count, jobs: self.jobs, stop: &stop };
+        let mut watch = Watch {
+            campaign: self,
+            entry,
+            trial: &trial,
+            stream,
+            tally: Tally::default(),
+            probes: BTreeSet::new(),
+            done: 0,
+            failed: 0,
+            first: None,
+            fingerprint: None,
+            exit: Exit::Good,
+        };
+        let totals = campaign::run(&twice, &options, |seed, checked| watch.seed(seed, checked));
+        let totals = totals.map_err(|crash| Broken { scenario: entry.name.clone(), crash })?;
+        let Watch { mut tally, first, failed, exit, fingerprint, .. } = watch;
+
+        let enough = matches!(self.max_fail, MaxFail::After(most) if failed >= most);
+        let stopped_by = match () {
+            () if enough => Some(StoppedBy::MaxFail),
+            () if interrupt::asked().is_some() => Some(StoppedBy::Signal),
+            () if totals.runs < count => Some(StoppedBy::Budget),
+            () => None,
+        };
+        tally.totals = totals;
+        let (judgement, missing) = match (recorded, fingerprint) {
+            (Some(found), Some(fingerprint)) => self.recorded(entry, found, fingerprint, &mut tally),
+            _ => judge::judge(scenario, self.only, &tally),
+        };
+        let finished = Finished {
+            scenario: entry.name.clone(),
+            digest: scenario_digest(scenario),
+            judgement,
+            missing,
+            start,
+            totals: tally.totals,
+            compared: tally.compared,
+            reach: scenario.reach.clone(),
+            expects: judge::expected(scenario, self.only),
+            first,
+            stopped_by,
+            elapsed: clock.elapsed(),
+        };
+        Ok((finished, exit))
+    }
+
+    /// Judges the run of a recorded failure. One that is expected to pass has been fixed since: it
+    /// goes another way then.
+    fn recorded(
+        &self,
+        entry: &Entry,
+        found: &Found,
+        fingerprint: u64,
+        tally: &mut Tally,
+    ) -> (Judgement, Vec<String>) {
+        let mut lines = Vec::new();
+        if found.engine != ENGINE {
+            lines.push(story::other_engine(found.engine));
+        } else if judge::expected(&entry.scenario, self.only).is_some()
+            && format!("{fingerprint:016x}") != found.fingerprint
+        {
+            lines.push(story::unlike(&found.fingerprint, fingerprint));
+            tally.unsteady += 1;
+        }
+        (judge::judge_recorded(&entry.scenario, self.only, tally), lines)
+    }
+}
+
+/// What is kept of a scenario while its seeds go by.
+struct Watch<'a, 'b, 'c> {
+    campaign: &'a Campaign<'a>,
+    entry: &'a Entry,
+    trial: &'a Trial,
+    stream: &'b mut Stream<'c>,
+    tally: Tally,
+    probes: BTreeSet<&'static str>,
+    done: u64,
+    failed: u64,
+    first: Option<(u64, String)>,
+    fingerprint: Option<u64>,
+    exit: Exit,
+}
+
+impl Watch<'_, '_, '_> {
+    /// Takes in a seed; breaks when enough have failed.
+    fn seed(&mut self, seed: u64, checked: Checked<TrialOutcome>) -> ControlFlow<()> {
+        self.done += 1;
+        self.fingerprint = Some(checked.outcome.fingerprint);
+        self.tally.compare(&checked.outcome);
+        let new: Vec<_> =
+            checked.outcome.probes.iter().filter(|(probe, _)| self.probes.insert(probe)).collect();
+        let new_probe = new.first().map(|(probe, _)| *probe);
+        self.stream.send(&Event::Seed(Seed { scenario: &self.entry.name, done: self.done, new_probe }));
+
+        let failed = Failed { entry: self.entry, trial: self.trial, only: self.campaign.only, seed };
+        let Some(mut failure) = failed.failure(checked) else { return ControlFlow::Continue(()) };
+        self.failed += 1;
+        self.tally.fail(&failure.cause, failure.expected);
+        let cause = failure.cause.name();
+        match &self.first {
+            None => self.first = Some((seed, cause)),
+            // The line of a scenario names what was not expected, if there is such a thing.
+            Some(_) if self.tally.unexpected == 1 && !failure.expected => self.first = Some((seed, cause)),
+            Some(_) => {}
+        }
+        if self.failed <= KEPT {
+            if let Some(folder) = self.campaign.folder
+                && let Err(error) = failed.keep(&mut failure, folder)
+            {
+                self.exit = self.exit.and(story::not_kept(folder, &error));
+            }
+            self.stream.send(&Event::Failure(&failure));
+        }
+        // What is not deterministic says nothing more, however often it fails.
+        let unsteady = matches!(failure.cause, Cause::Unsteady(_));
+        let enough = match self.campaign.max_fail {
+            MaxFail::After(most) => self.failed >= most,
+            MaxFail::All => false,
+        };
+        if unsteady || enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn exit_of(judgement: Judgement) -> Exit {
+    match judgement {
+        Judgement::Pass | Judgement::Found | Judgement::Known => Exit::Good,
+        Judgement::Fail | Judgement::Missed | Judgement::Fixed => Exit::Violation,
+        Judgement::Empty => Exit::Empty,
+        Judgement::Unsteady => Exit::Unsteady,
+    }
+}
