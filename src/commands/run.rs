@@ -102,7 +102,10 @@ fn add_readers(stream: &mut Stream<'_>, args: &Run, taste: &Taste, folder: &Fold
     stream.add("summary.json", Summary::new(folder.summary()));
     if let Some(file) = &args.junit {
         // Better now than after an hour of seeds.
-        std::fs::create_dir_all(select::parent(file).join("."))?;
+        let parent = select::parent(file);
+        if !parent.as_os_str().is_empty() {
+            std::fs::create_dir_all(parent)?;
+        }
         stream.add(file.display().to_string(), Junit::new(file.clone()));
     }
     match args.message_format {

@@ -94,18 +94,18 @@ fn junit_has_a_suite_for_each_scenario_and_a_case_for_each_invariant() {
     here.run(&["run", "--seeds", "150", "--junit", "reports/results.xml"]);
     let xml = here.read("reports/results.xml");
     assert!(xml.starts_with("<?xml"), "{xml}");
-    assert!(xml.contains("<testsuites name=\"millpond\" tests=\"18\" failures=\"1\" errors=\"0\""), "{xml}");
+    let head = xml.lines().find(|line| line.contains("<testsuites ")).expect("a head");
+    assert!(head.contains("tests=\"18\"") && head.contains("failures=\"1\""), "{head}");
     assert_eq!(xml.matches("<testsuite ").count(), 3);
     assert_eq!(xml.matches("<testcase ").count(), 3 * 6);
     assert!(xml.contains("Replay:  millpond replay millpond.out/failures/broken-"), "{xml}");
     for tag in ["testsuites", "testsuite", "testcase", "failure", "system-out", "property"] {
         let opened = xml.matches(&format!("<{tag} ")).count() + xml.matches(&format!("<{tag}>")).count();
         let closed = xml.matches(&format!("</{tag}>")).count();
-        let empty = xml
-            .split(&format!("<{tag} "))
-            .skip(1)
-            .filter(|rest| rest.split('>').next().is_some_and(|head| head.ends_with('/')));
-        assert_eq!(opened, closed + empty.count(), "{tag} is closed as often as it is opened");
+        let start = format!("<{tag} ");
+        let heads = xml.split(&start).skip(1).filter_map(|rest| rest.split('>').next());
+        let empty = heads.filter(|head| head.ends_with('/')).count();
+        assert_eq!(opened, closed + empty, "{tag} is closed as often as it is opened");
     }
 }
 
