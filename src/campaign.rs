@@ -147,17 +147,16 @@ impl Campaign<'_> {
         let totals = totals.map_err(|crash| Broken { scenario: entry.name.clone(), crash })?;
         let Watch { mut tally, first, failed, exit, fingerprint, .. } = watch;
 
-        let enough = matches!(self.max_fail, MaxFail::After(most) if failed >= most);
-        let stopped_by = match () {
-            () if enough => Some(StoppedBy::MaxFail),
-            () if interrupt::asked().is_some() => Some(StoppedBy::Signal),
-            () if totals.runs < count => Some(StoppedBy::Budget),
-            () => None,
-        };
         tally.totals = totals;
         let (judgement, missing) = match (recorded, fingerprint) {
             (Some(found), Some(fingerprint)) => self.recorded(entry, found, fingerprint, &mut tally),
             _ => judge::judge(scenario, self.only, &tally),
+        };
+        let stopped_by = match () {
+            () if tally.totals.runs == count || judgement == Judgement::Found => None,
+            () if failed > 0 => Some(StoppedBy::MaxFail),
+            () if interrupt::asked().is_some() => Some(StoppedBy::Signal),
+            () => Some(StoppedBy::Budget),
         };
         let finished = Finished {
             scenario: entry.name.clone(),
@@ -219,10 +218,9 @@ impl Watch<'_, '_, '_> {
         self.done += 1;
         self.fingerprint = Some(checked.outcome.fingerprint);
         self.tally.compare(&checked.outcome);
-        let new: Vec<_> =
-            checked.outcome.probes.iter().filter(|(probe, _)| self.probes.insert(probe)).collect();
-        let new_probe = new.first().map(|(probe, _)| *probe);
-        self.stream.send(&Event::Seed(Seed { scenario: &self.entry.name, done: self.done, new_probe }));
+        self.probes.extend(checked.outcome.probes.iter().map(|(probe, _)| *probe));
+        let (scenario, done, probes) = (&self.entry.name, self.done, self.probes.len());
+        self.stream.send(&Event::Seed(Seed { scenario, done, probes }));
 
         let failed = Failed { entry: self.entry, trial: self.trial, only: self.campaign.only, seed };
         let Some(mut failure) = failed.failure(checked) else { return ControlFlow::Continue(()) };

@@ -69,16 +69,14 @@ impl Reader for Bar {
 struct Lines {
     scenario: Stopwatch,
     last_line: Stopwatch,
-    probes: u64,
 }
 
 impl Lines {
     fn new() -> Self {
-        Self { scenario: Stopwatch::start(), last_line: Stopwatch::start(), probes: 0 }
+        Self { scenario: Stopwatch::start(), last_line: Stopwatch::start() }
     }
 
     fn seed(&mut self, seed: &Seed<'_>) {
-        self.probes += u64::from(seed.new_probe.is_some());
         let power = seed.done >= FIRST_LINE && seed.done.is_power_of_two();
         if !power && self.last_line.elapsed() < AT_LEAST {
             return;
@@ -86,7 +84,7 @@ impl Lines {
         self.last_line = Stopwatch::start();
         let time = self.scenario.elapsed().as_secs_f64();
         let rate = seed.done as f64 / time.max(0.001);
-        let (done, name, probes) = (seed.done, seed.scenario, self.probes);
+        let (done, name, probes) = (seed.done, seed.scenario, seed.probes);
         // Whoever closed stderr does not want to know.
         let _ = writeln!(
             io::stderr(),

@@ -33,7 +33,8 @@ pub struct Console<W> {
     width: usize,
     blocks: Vec<String>,
     lines: BTreeSet<String>,
-    repeat: Vec<String>,
+    /// Blocks to be told again if other scenarios follow, each with the number of its own.
+    repeat: Vec<(usize, String)>,
     finished: Vec<Finished>,
 }
 
@@ -101,10 +102,10 @@ impl<W: Write> Console<W> {
         if !blocks.is_empty() {
             writeln!(self.out)?;
         }
-        // What stands above already need not be said again.
-        let last = self.start.scenarios.len() == self.finished.len() + 1;
-        if bad && !last {
-            self.repeat.extend(blocks.into_iter().filter(|block| block.starts_with("----")));
+        if bad {
+            let number = self.finished.len();
+            let told = blocks.into_iter().filter(|block| block.starts_with("----"));
+            self.repeat.extend(told.map(|block| (number, block)));
         }
         self.finished.push(finished.clone());
         self.out.flush()
@@ -150,8 +151,13 @@ impl<W: Write> Console<W> {
     }
 
     fn end(&mut self, end: &End) -> io::Result<()> {
-        for block in std::mem::take(&mut self.repeat) {
-            self.block(&block)?;
+        let last = self.finished.len().saturating_sub(1);
+        let again: Vec<_> = self.repeat.drain(..).filter(|(number, _)| *number < last).collect();
+        for (at, (_, block)) in again.iter().enumerate() {
+            if at == 0 {
+                writeln!(self.out)?;
+            }
+            self.block(block)?;
             writeln!(self.out)?;
         }
         let summary = summary(&self.finished, end);

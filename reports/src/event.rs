@@ -67,8 +67,8 @@ pub struct Seed<'a> {
     pub scenario: &'a str,
     /// How many seeds of it are done.
     pub done: u64,
-    /// A probe that this seed was the first to reach.
-    pub new_probe: Option<&'a str>,
+    /// How many probes have been reached so far.
+    pub probes: usize,
 }
 
 /// A scenario that is done.

@@ -30,15 +30,15 @@ impl<W: Write> JsonLines<W> {
 impl<W: Write> Reader for JsonLines<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let line = match event {
-            Event::Start(start) => self::start(start),
+            Event::Start(start) => named("start", self::start(start)),
             Event::ScenarioStarted(_) | Event::Seed(_) => return Ok(()),
-            Event::Failure(failure) => self::failure(failure),
+            Event::Failure(failure) => named("failure", self::failure(failure)),
             Event::ScenarioFinished(finished) => {
-                let mut line = scenario(finished);
+                let mut line = named("scenario", scenario(finished));
                 line["ms"] = json!(u64::try_from(finished.elapsed.as_millis()).unwrap_or(u64::MAX));
                 line
             }
-            Event::End(end) => self::end(end),
+            Event::End(end) => named("end", self::end(end)),
         };
         // One write for a line, so that a reader never sees half of one.
         self.out.write_all(format!("{line}\n").as_bytes())?;
@@ -67,11 +67,10 @@ impl Reader for Summary {
         match event {
             Event::Start(start) => merge(&mut self.value, self::start(start)),
             Event::ScenarioStarted(_) | Event::Seed(_) => {}
-            Event::Failure(failure) => self.failures.push(without_event(self::failure(failure))),
-            Event::ScenarioFinished(finished) => self.scenarios.push(without_event(scenario(finished))),
+            Event::Failure(failure) => self.failures.push(self::failure(failure)),
+            Event::ScenarioFinished(finished) => self.scenarios.push(scenario(finished)),
             Event::End(end) => {
                 merge(&mut self.value, self::end(end));
-                self.value.remove("event");
                 self.value.insert("scenarios".into(), std::mem::take(&mut self.scenarios).into());
                 self.value.insert("failures".into(), std::mem::take(&mut self.failures).into());
                 let text = serde_json::to_string_pretty(&self.value)?;
@@ -88,16 +87,17 @@ fn merge(into: &mut Map<String, Value>, from: Value) {
     }
 }
 
-fn without_event(mut value: Value) -> Value {
-    if let Some(object) = value.as_object_mut() {
-        object.remove("event");
-    }
-    value
+/// A line: the name of its event, then the rest.
+fn named(event: &str, value: Value) -> Value {
+    let mut line = Map::new();
+    line.insert("event".into(), event.into());
+    merge(&mut line, value);
+    line.into()
 }
 
 fn start(start: &Start) -> Value {
     json!({
-        "event": "start", "format": FORMAT, "version": start.version, "engine": start.engine,
+        "format": FORMAT, "version": start.version, "engine": start.engine,
         "start": start.start, "seeds": start.seeds,
     })
 }
@@ -110,7 +110,7 @@ fn failure(failure: &Failure) -> Value {
         failure.outcome.broken().find(|verdict| Some(verdict.invariant) == failure.cause.invariant());
     let sentence = sentence.and_then(|verdict| verdict.violations.first()).map(|one| one.sentence.as_str());
     let mut value = json!({
-        "event": "failure", "scenario": failure.scenario, "seed": failure.seed,
+        "scenario": failure.scenario, "seed": failure.seed,
         "invariant": failure.cause.name(), "kind": failure.cause.kind(), "expected": failure.expected,
         "id": failure.id, "items": failure.plan.faults.len() + failure.plan.workload.len(),
         "events": failure.outcome.events, "fingerprint": hex(failure.outcome.fingerprint),
@@ -145,7 +145,7 @@ fn scenario(finished: &Finished) -> Value {
         finished.compared.iter().map(|(invariant, count)| (format!("{invariant:?}"), json!(count))).collect();
     let ranges = json!([{ "start": finished.start, "step": 1, "count": totals.runs }]);
     json!({
-        "event": "scenario", "scenario": finished.scenario, "digest": hex(finished.digest),
+        "scenario": finished.scenario, "digest": hex(finished.digest),
         "verdict": finished.judgement.name(), "ranges": ranges, "passed": totals.runs - totals.failed,
         "failed": totals.failed, "first_failing": finished.first.as_ref().map(|(seed, _)| seed),
         "expects": finished.expects.map(|one| format!("{one:?}")), "missing": finished.missing,
@@ -155,7 +155,7 @@ fn scenario(finished: &Finished) -> Value {
 }
 
 fn end(end: &End) -> Value {
-    json!({ "event": "end", "exit": end.exit, "stopped_by": end.stopped_by.name() })
+    json!({ "exit": end.exit, "stopped_by": end.stopped_by.name() })
 }
 
 fn hex(number: u64) -> String {

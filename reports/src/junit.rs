@@ -11,13 +11,20 @@ use crate::event::{Event, Finished, Reader, Start};
 use crate::folder::write_whole;
 use crate::judge::Judgement;
 
+/// A failure as it will be told.
+struct Told {
+    cause: String,
+    block: String,
+    expected: bool,
+}
+
 /// Keeps the suites and writes the file at the end.
 pub struct Junit {
     path: PathBuf,
     start: Start,
     report: Report,
     /// Failures of the scenario that runs: what they are named after, and their blocks.
-    failures: Vec<(String, String)>,
+    failures: Vec<Told>,
 }
 
 impl Junit {
@@ -36,9 +43,9 @@ impl Junit {
         let failures = std::mem::take(&mut self.failures);
         for invariant in finished.compared.keys() {
             let name = format!("{invariant:?}");
-            let told: Vec<_> = failures.iter().filter(|(cause, _)| *cause == name).collect();
-            let texts = told.iter().map(|(_, block)| block.as_str()).collect::<Vec<_>>().join("\n");
-            let status = match (told.is_empty(), finished.judgement) {
+            let told: Vec<_> = failures.iter().filter(|failure| failure.cause == name).collect();
+            let texts = told.iter().map(|failure| failure.block.as_str()).collect::<Vec<_>>().join("\n");
+            let status = match (told.iter().all(|failure| failure.expected), finished.judgement) {
                 (false, Judgement::Fail | Judgement::Unsteady) => failed(&name, &texts),
                 (_, Judgement::Missed | Judgement::Fixed) if finished.expects == Some(*invariant) => {
                     failed("an expected violation was not found", &finished.missing.join("\n"))
@@ -52,14 +59,22 @@ impl Junit {
             }
             suite.add_test_case(case);
         }
-        let determinism = failures.iter().find(|(cause, _)| cause == "determinism");
-        let more = [
-            determinism
-                .map(|(cause, block)| (cause.as_str(), "the same run twice was not the same", block.clone())),
-            (finished.judgement == Judgement::Empty)
-                .then(|| ("campaign", "nothing was proved", finished.missing.join("\n"))),
-        ];
-        for (name, message, text) in more.into_iter().flatten() {
+        let lacks = || finished.missing.join("\n");
+        let more = match finished.judgement {
+            Judgement::Empty => Some(("campaign", "nothing was proved", lacks())),
+            Judgement::Unsteady => {
+                let told = failures.iter().find(|failure| failure.cause == "determinism");
+                let text = told.map_or_else(lacks, |failure| failure.block.clone());
+                Some(("determinism", "the same run again was another one", text))
+            }
+            Judgement::Pass
+            | Judgement::Found
+            | Judgement::Known
+            | Judgement::Fail
+            | Judgement::Missed
+            | Judgement::Fixed => None,
+        };
+        if let Some((name, message, text)) = more {
             let mut case = TestCase::new(name, failed(message, &text));
             case.set_classname(finished.scenario.as_str());
             suite.add_test_case(case);
@@ -79,7 +94,10 @@ impl Reader for Junit {
         match event {
             Event::Start(start) => self.start = (*start).clone(),
             Event::ScenarioStarted(_) | Event::Seed(_) => {}
-            Event::Failure(failure) => self.failures.push((failure.cause.name(), block(failure))),
+            Event::Failure(failure) => {
+                let (cause, block) = (failure.cause.name(), block(failure));
+                self.failures.push(Told { cause, block, expected: failure.expected });
+            }
             Event::ScenarioFinished(finished) => {
                 let suite = self.suite(finished);
                 self.report.add_test_suite(suite);

@@ -38,13 +38,6 @@ pub(crate) fn run(args: &Run, taste: &Taste) -> Exit {
             return Exit::Empty;
         }
     };
-    if cfg!(debug_assertions)
-        && args.seeds.is_none_or(|seeds| seeds > 1_000)
-        && args.seed.is_none()
-        && !taste.quiet
-    {
-        tracing::debug!(target: "millpond", "this is a debug build: a release build runs many times the seeds");
-    }
     interrupt::listen();
     let folder = match Folder::open(&args.out) {
         Ok(folder) => folder,
@@ -108,6 +101,11 @@ fn add_readers(stream: &mut Stream<'_>, args: &Run, taste: &Taste, folder: &Fold
     stream.add("results.jsonl", JsonLines::new(folder.results()?));
     stream.add("summary.json", Summary::new(folder.summary()));
     if let Some(file) = &args.junit {
+        // Better now than after an hour of seeds.
+        let parent = select::parent(file);
+        if !parent.as_os_str().is_empty() {
+            std::fs::create_dir_all(parent)?;
+        }
         stream.add(file.display().to_string(), Junit::new(file.clone()));
     }
     match args.message_format {
