@@ -316,9 +316,13 @@ mod tests {
     fn disk(durable: u32, total: u32) -> (Disk<u32>, LogId) {
         let mut disk = Disk::new();
         let log = disk.log("log");
-        (0..durable).for_each(|n| drop(disk.append(log, n)));
+        for n in 0..durable {
+            disk.append(log, n);
+        }
         disk.begin_sync(SyncId(1));
-        (durable..total).for_each(|n| drop(disk.append(log, n)));
+        for n in durable..total {
+            disk.append(log, n);
+        }
         disk.end_sync(SyncId(1), false);
         (disk, log)
     }
