@@ -192,10 +192,10 @@ fn every_flag_is_a_variable_too_and_unknown_ones_are_told() {
 #[test]
 fn progress_is_lines_where_there_is_no_terminal() {
     let here = Here::with("sound", SOUND);
-    let ran = here.run(&["run", "--seeds", "300"]);
+    let ran = here.run(&["run", "--seeds", "3000"]);
     let told: Vec<_> = ran.err.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(told, ["#64", "#128", "#256"]);
-    assert_eq!(here.run(&["run", "--seeds", "300", "--progress", "none"]).err, "");
+    assert_eq!(told, ["#1024", "#2048"]);
+    assert_eq!(here.run(&["run", "--seeds", "3000", "--progress", "none"]).err, "");
 }
 
 #[test]
