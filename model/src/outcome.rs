@@ -2,10 +2,14 @@
 
 use millpond_sim::fault::{Fault, Kind};
 use millpond_sim::search;
+use millpond_sim::search::shrink::Lists;
 use millpond_sim::time::Instant;
 use millpond_sim::trace::{EventId, Trace};
 
 use crate::scenario::schema::{Invariant, Item};
+
+/// Times of records are rounded to this when a plan is made simpler: ten milliseconds.
+const ROUND: u64 = 10_000_000;
 
 /// The explicit lists of what the world does to the system in one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +18,43 @@ pub struct Plan {
     pub workload: Vec<Item>,
     /// The faults.
     pub faults: Vec<Fault>,
+}
+
+impl Lists for Plan {
+    type Item = Item;
+
+    fn items(&self) -> &[Item] {
+        &self.workload
+    }
+
+    fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    fn of(workload: Vec<Item>, faults: Vec<Fault>) -> Self {
+        Self { workload, faults }
+    }
+
+    fn client(item: &Item) -> &str {
+        &item.0
+    }
+
+    /// A record with the value 1, the key 0, a round time.
+    fn simpler(item: &Item) -> Vec<Item> {
+        let Item(node, at, key, value) = item;
+        let round = Instant::from_nanos(at.as_nanos() / ROUND * ROUND);
+        let mut forms = Vec::new();
+        if *value != 1 {
+            forms.push(Item(node.clone(), *at, *key, 1));
+        }
+        if *key != 0 {
+            forms.push(Item(node.clone(), *at, 0, *value));
+        }
+        if round != *at && round > Instant::ZERO {
+            forms.push(Item(node.clone(), round, *key, *value));
+        }
+        forms
+    }
 }
 
 /// The outcome of one run.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use millpond_sim::network::{Link, Order as LinkOrder};
+use millpond_sim::search::shrink::Diagnose;
 use millpond_sim::search::{Experiment, Tracing};
 use millpond_sim::time::{Instant, Span};
 use millpond_sim::world::Bounds;
@@ -24,7 +25,7 @@ use crate::processor::operator::Operator;
 use crate::processor::{Processor, Setup as ProcessorSetup};
 use crate::producer::{Due, Producer, Setup as ProducerSetup};
 use crate::record::{GroupId, Key};
-use crate::scenario::schema::{self, Check, Faults, Order, Scenario};
+use crate::scenario::schema::{self, Check, Faults, Invariant, Order, Scenario};
 use crate::sink::Sink;
 
 /// How long the final reads may take.
@@ -216,5 +217,13 @@ impl Experiment for Trial {
             nodes: self.catalog.names.clone(),
             trace: record.trace,
         }
+    }
+}
+
+impl Diagnose for Trial {
+    type Symptom = Invariant;
+
+    fn symptoms(&self, outcome: &Outcome) -> Vec<Invariant> {
+        outcome.broken().map(|verdict| verdict.invariant).collect()
     }
 }

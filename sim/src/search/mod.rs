@@ -3,6 +3,7 @@
 
 pub mod campaign;
 pub mod determinism;
+pub mod shrink;
 pub mod swarm;
 #[cfg(test)]
 mod toy;
