@@ -10,7 +10,7 @@ use crate::args::Progress;
 use crate::clock::Stopwatch;
 
 /// Lines come from this many seeds on.
-const FIRST_LINE: u64 = 64;
+const FIRST_LINE: u64 = 1_024;
 
 /// Between two powers of two a line comes after this time.
 const AT_LEAST: Duration = Duration::from_secs(60);

@@ -12,6 +12,7 @@ pub mod message;
 pub mod note;
 mod observer;
 pub mod outcome;
+pub mod points;
 pub mod probes;
 pub mod processor;
 mod producer;

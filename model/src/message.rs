@@ -119,6 +119,37 @@ pub enum Refusal {
     PositionMoved,
 }
 
+/// Every kind of message, as `Sends` and `Receives` of a trigger name them: requests, then replies.
+pub const KINDS: &[&str] = &[
+    "Produce",
+    "Fetch",
+    "End",
+    "Join",
+    "Leave",
+    "Heartbeat",
+    "Commit",
+    "Committed",
+    "Write",
+    "Positions",
+    "Read",
+    "Dump",
+    "Backlog",
+    "Produced",
+    "Refused",
+    "Fetched",
+    "OutOfRange",
+    "EndIs",
+    "Joined",
+    "Alive",
+    "Rebalance",
+    "CommitDone",
+    "Offsets",
+    "Written",
+    "Row",
+    "Content",
+    "BacklogIs",
+];
+
 impl Request {
     fn kind(&self) -> &'static str {
         match self {
@@ -356,5 +387,52 @@ impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
             item.fmt(f)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::WriteBatch;
+
+    #[test]
+    fn the_kinds_are_those_of_the_messages() {
+        let (partition, group, generation) = (PartitionId(0), GroupId(0), Generation(0));
+        let at = Position { partition, offset: Offset(0) };
+        let batch = WriteBatch { group, slot: 0, generation, outputs: Rc::new([]), moves: None };
+        let requests = [
+            Request::Produce { partition, records: Rc::new([]), acks: true },
+            Request::Fetch { from: at, max: 1 },
+            Request::End(partition),
+            Request::Join(group),
+            Request::Leave(group),
+            Request::Heartbeat(group, generation),
+            Request::Commit(group, generation, Rc::new([])),
+            Request::Committed(group),
+            Request::Write(Rc::new(batch)),
+            Request::Positions(group, generation, Rc::new([])),
+            Request::Read(Key::new(0), None),
+            Request::Dump,
+            Request::Backlog,
+        ];
+        let replies = [
+            Reply::Produced(Offset(0)),
+            Reply::Refused(Refusal::Fenced),
+            Reply::Fetched(Rc::new([]), Offset(0)),
+            Reply::OutOfRange(Offset(0)),
+            Reply::End(Offset(0)),
+            Reply::Joined(generation, Rc::new([])),
+            Reply::Alive,
+            Reply::Rebalance,
+            Reply::CommitDone,
+            Reply::Offsets(Rc::new([])),
+            Reply::Written,
+            Reply::Row(None),
+            Reply::Content(Rc::default()),
+            Reply::Backlog(0),
+        ];
+        let kinds: Vec<_> =
+            requests.iter().map(Request::kind).chain(replies.iter().map(Reply::kind)).collect();
+        assert_eq!(kinds, KINDS);
     }
 }

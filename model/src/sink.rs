@@ -15,8 +15,11 @@ use millpond_sim::disk::{DiskFull, LogId, SyncFailed, SyncId};
 use millpond_sim::time::Span;
 use millpond_sim::{Actor, Context, NodeId, digest};
 
+use smallvec::SmallVec;
+
 use crate::flush::Flush;
 use crate::message::{Message, Refusal, Reply, Request, Streams, of_position, of_positions};
+use crate::points;
 use crate::probes;
 use crate::record::{Generation, GroupId, Key, Position};
 use crate::scenario::schema::Write;
@@ -130,6 +133,8 @@ struct Writer {
 struct State {
     /// By the index of the key, for all kinds of writes but `Append`.
     table: Vec<Option<Row>>,
+    /// By the index of the key, for `Guarded`: how far each input partition has been added.
+    guards: Vec<SmallVec<[Position; 1]>>,
     appended: Vec<Row>,
     changes: Vec<Change>,
     writers: Vec<Writer>,
@@ -163,6 +168,24 @@ impl State {
     /// Whether the input has been applied up to this position.
     fn has_reached(&self, at: Position) -> bool {
         self.reached.iter().any(|known| known.partition == at.partition && known.offset >= at.offset)
+    }
+
+    /// Whether a key takes a value from this position, which its guard then knows.
+    fn guard(&mut self, index: usize, from: Position) -> bool {
+        if index >= self.guards.len() {
+            self.guards.resize(index + 1, SmallVec::new());
+        }
+        match self.guards[index].iter_mut().find(|known| known.partition == from.partition) {
+            Some(known) if known.offset >= from.offset => false,
+            Some(known) => {
+                known.offset = from.offset;
+                true
+            }
+            None => {
+                self.guards[index].push(from);
+                true
+            }
+        }
     }
 
     fn reach(&mut self, at: Position) {
@@ -203,10 +226,7 @@ impl State {
                 Write::Append | Write::Upsert => value,
                 Write::Increment => before.unwrap_or(0).wrapping_add(value),
                 Write::Guarded => {
-                    let applied = row.is_some_and(|row| {
-                        row.from.partition == from.partition && row.from.offset >= from.offset
-                    });
-                    if applied {
+                    if !self.guard(index, from) {
                         met.skipped = true;
                         continue;
                     }
@@ -284,7 +304,7 @@ impl Sink {
                 return Reply::Refused(Refusal::PositionMoved);
             }
         }
-        context.point("before sink write");
+        context.point(points::BEFORE_SINK_WRITE);
         if self.store(context, Stored::Write(batch.clone())).is_err() {
             context.probe(probes::APPEND_REFUSED);
             return Reply::Refused(Refusal::DiskFull);
@@ -295,7 +315,7 @@ impl Sink {
                 context.probe(probe);
             }
         }
-        context.point("after sink write");
+        context.point(points::AFTER_SINK_WRITE);
         Reply::Written
     }
 

@@ -19,7 +19,7 @@ use crate::invariants;
 use crate::message::Streams;
 use crate::note::Note;
 use crate::observer::Observer;
-use crate::outcome::{Outcome, Plan};
+use crate::outcome::{Outcome, Plan, Verdict};
 use crate::processor::operator::Operator;
 use crate::processor::{Processor, Setup as ProcessorSetup};
 use crate::producer::{Due, Producer, Setup as ProducerSetup};
@@ -166,20 +166,20 @@ impl Trial {
         }
     }
 
-    /// The outcome of a world that has come to its end.
-    fn judge(&self, seed: u64, record: Record<Note>) -> Outcome {
-        let evidence = Evidence::new(&self.scenario, &self.catalog, &record);
-        let verdicts = invariants::judge(&evidence, seed);
-        Outcome {
-            fingerprint: record.fingerprint,
-            events: record.events,
-            time: record.time,
-            verdicts,
-            probes: record.probes,
-            faults: record.faults,
-            nodes: self.catalog.names.clone(),
-            trace: record.trace,
-        }
+    /// Runs a plan, and judges nothing yet.
+    ///
+    /// # Panics
+    /// If the plan names nodes that the scenario does not have: plans are validated before.
+    pub fn simulate(&self, seed: u64, plan: &Plan, trace: Tracing) -> Record<Note> {
+        let world = self.world(seed, plan, trace);
+        let until = self.waits_until() + FINAL_READS;
+        let record = world.run(&plan.faults, self.heals_at(), until);
+        record.expect("a validated plan names nodes of the scenario")
+    }
+
+    /// The verdicts on a run.
+    pub fn judge(&self, seed: u64, record: &Record<Note>) -> Vec<Verdict> {
+        invariants::judge(&Evidence::new(&self.scenario, &self.catalog, record), seed)
     }
 }
 
@@ -204,12 +204,17 @@ impl Experiment for Trial {
         Plan { workload, faults }
     }
 
-    /// # Panics
-    /// If the plan names nodes that the scenario does not have: plans are validated before.
     fn run(&self, seed: u64, plan: &Plan, trace: Tracing) -> Outcome {
-        let world = self.world(seed, plan, trace);
-        let until = self.waits_until() + FINAL_READS;
-        let record = world.run(&plan.faults, self.heals_at(), until);
-        self.judge(seed, record.expect("a validated plan names nodes of the scenario"))
+        let record = self.simulate(seed, plan, trace);
+        Outcome {
+            verdicts: self.judge(seed, &record),
+            fingerprint: record.fingerprint,
+            events: record.events,
+            time: record.time,
+            probes: record.probes,
+            faults: record.faults,
+            nodes: self.catalog.names.clone(),
+            trace: record.trace,
+        }
     }
 }

@@ -53,11 +53,15 @@ impl<P: Protocol> Context<'_, P> {
     pub fn send(&mut self, to: NodeId, message: P::Message) {
         let from = self.node();
         match self.kernel.effective() {
-            Effective::Now => self.kernel.send(from, to, message),
+            Effective::Now => self.kernel.send(from, to, message, false),
             Effective::Never => {}
             Effective::Late(time) => {
                 let incarnation = self.incarnation();
-                self.kernel.schedule(time, 0, Event::LateSend { node: from, incarnation, to, message });
+                self.kernel.schedule(
+                    time,
+                    0,
+                    Event::LateSend { node: from, incarnation, to, seen: false, message },
+                );
             }
         }
     }

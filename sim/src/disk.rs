@@ -316,15 +316,19 @@ mod tests {
     fn disk(durable: u32, total: u32) -> (Disk<u32>, LogId) {
         let mut disk = Disk::new();
         let log = disk.log("log");
-        (0..durable).for_each(|n| drop(disk.append(log, n)));
+        for n in 0..durable {
+            disk.append(log, n);
+        }
         disk.begin_sync(SyncId(1));
-        (durable..total).for_each(|n| drop(disk.append(log, n)));
+        for n in durable..total {
+            disk.append(log, n);
+        }
         disk.end_sync(SyncId(1), false);
         (disk, log)
     }
 
     fn read(disk: &Disk<u32>, log: LogId) -> Vec<Result<u32, Damage>> {
-        disk.entries(log).map(|entry| entry.copied()).collect()
+        disk.entries(log).map(Result::<&u32, Damage>::copied).collect()
     }
 
     #[test]
@@ -390,7 +394,7 @@ mod tests {
             disk.sync_all();
             disk.set(cell, 2);
             disk.crash(CrashMode::default(), &mut draw(seed));
-            seen.insert(disk.get(cell).map(|value| value.copied()));
+            seen.insert(disk.get(cell).map(Result::<&u32, Damage>::copied));
         }
         assert_eq!(seen.into_iter().collect::<Vec<_>>(), [Some(Ok(1)), Some(Ok(2))]);
     }

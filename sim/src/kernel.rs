@@ -45,6 +45,8 @@ pub(crate) enum Event<P: Protocol> {
         node: NodeId,
         incarnation: u32,
         to: NodeId,
+        /// Whether triggers that strike before the message have seen it.
+        seen: bool,
         message: P::Message,
     },
     LateNote {
@@ -100,7 +102,7 @@ pub(crate) struct Kernel<P: Protocol> {
     /// Nodes whose actor is to be dropped.
     pub(crate) reap: Vec<NodeId>,
     /// Nodes whose actor is to be told to stop.
-    pub(crate) stopping: Vec<NodeId>,
+    pub(crate) stopping: Vec<(NodeId, EventId)>,
     pub(crate) ending: Option<Ending>,
     pub(crate) disk_sync: (Span, Span),
 }
@@ -156,17 +158,22 @@ impl<P: Protocol> Kernel<P> {
         Effective::Late(node.paused_until + Span::from_nanos(self.current.late))
     }
 
+    /// Sends a message; `seen` says that triggers which strike before it have been asked.
     #[inline]
-    pub(crate) fn send(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+    pub(crate) fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, seen: bool) {
         let watched = !self.node(from).watches.is_empty();
-        if watched {
+        if watched && !seen {
             self.watch(from, Moment::Before, Seen::Sends(message.kind()));
             match self.effective() {
                 Effective::Now => {}
                 Effective::Never => return,
                 Effective::Late(time) => {
                     let incarnation = self.node(from).incarnation;
-                    self.schedule(time, 0, Event::LateSend { node: from, incarnation, to, message });
+                    self.schedule(
+                        time,
+                        0,
+                        Event::LateSend { node: from, incarnation, to, seen: true, message },
+                    );
                     return;
                 }
             }
@@ -243,6 +250,10 @@ impl<P: Protocol> Kernel<P> {
 
     pub(crate) fn note(&mut self, node: NodeId, note: P::Note) {
         self.mark(Mark::Note, node, note.digest());
+        tracing::debug!(
+            target: "millpond", t = %self.now, node = %self.nodes[node.index()].name,
+            event = %self.current.event, "{note}"
+        );
         if self.trace.is_some() {
             self.tell(Some(node), Happening::Note, self.current.event, note.to_string());
         }
@@ -255,6 +266,10 @@ impl<P: Protocol> Kernel<P> {
             Some((_, count)) => *count += 1,
             None => self.probes.push((name, 1)),
         }
+        tracing::debug!(
+            target: "millpond", t = %self.now, node = %self.nodes[self.current.node.index()].name,
+            event = %self.current.event, probe = name
+        );
         if self.trace.is_some() {
             self.tell(Some(self.current.node), Happening::Probe, self.current.event, name.to_owned());
         }
@@ -288,6 +303,17 @@ impl<P: Protocol> Kernel<P> {
         for fault in &self.nodes[id.index()].clock.faults {
             self.agenda.bite_if_drift(*fault);
         }
+    }
+
+    /// Counts an event; whether it is within the budget.
+    #[inline]
+    pub(crate) fn count_event(&mut self) -> bool {
+        self.events += 1;
+        let within = self.events <= self.bounds.events;
+        if !within {
+            self.end(Ending::Exceeded(Limit::Events));
+        }
+        within
     }
 
     pub(crate) fn end(&mut self, ending: Ending) {
@@ -328,6 +354,17 @@ pub(crate) enum Effective {
     Now,
     Never,
     Late(Instant),
+}
+
+impl<P: Protocol> Event<P> {
+    /// How much it counts as bytes on their way.
+    #[inline]
+    pub(crate) fn queued_bytes(&self) -> u64 {
+        match self {
+            Self::Deliver { message, .. } => u64::from(message.size()),
+            _ => 0,
+        }
+    }
 }
 
 impl<P: Protocol> fmt::Debug for Event<P> {

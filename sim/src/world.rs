@@ -238,6 +238,10 @@ impl<P: Protocol> World<P> {
                     return Ending::TimeUp;
                 }
                 self.kernel.now = action_time;
+                // A fault that goes back and forth counts too: nothing escapes the budget.
+                if !self.kernel.count_event() {
+                    continue;
+                }
                 if let Some(action) = self.kernel.agenda.pop() {
                     self.kernel.act(action);
                 }
@@ -280,16 +284,13 @@ impl<P: Protocol> World<P> {
             return self.lose(entry, "the process it was for is gone");
         }
         if node.paused > 0 {
-            if let Event::Deliver { message, .. } = &entry.event {
-                kernel.queued_bytes += u64::from(message.size());
-            }
+            kernel.queued_bytes += entry.event.queued_bytes();
             node.held.push_back(entry);
             return;
         }
         let watched = !node.watches.is_empty();
-        kernel.events += 1;
-        if kernel.events > kernel.bounds.events {
-            return kernel.end(Ending::Exceeded(Limit::Events));
+        if !kernel.count_event() {
+            return;
         }
         kernel.current =
             Current { node: id, incarnation, event: EventId::event(entry.id), dead: false, late: 0 };
@@ -354,9 +355,9 @@ impl<P: Protocol> World<P> {
                 self.call(id, |actor, context| actor.start(context));
             }
             // The cause is the event in which the node was paused.
-            Event::LateSend { to, message, .. } => {
+            Event::LateSend { to, seen, message, .. } => {
                 kernel.current.event = EventId::from_raw(cause);
-                kernel.send(id, to, message);
+                kernel.send(id, to, message, seen);
             }
             Event::LateNote { note, .. } => {
                 kernel.current.event = EventId::from_raw(cause);
@@ -435,15 +436,15 @@ impl<P: Protocol> World<P> {
 
     #[cold]
     fn reap_and_stop(&mut self) {
-        while let Some(id) = self.kernel.stopping.pop() {
+        while let Some((id, event)) = self.kernel.stopping.pop() {
             let node = self.kernel.node(id);
             if !node.alive {
                 continue;
             }
-            let (incarnation, event) = (node.incarnation, self.kernel.current.event);
+            let (incarnation, paused) = (node.incarnation, node.paused > 0);
+            self.kernel.current = Current { node: id, incarnation, event, dead: false, late: 0 };
             // A paused process cannot be asked to stop; it is killed.
-            if node.paused == 0 {
-                self.kernel.current = Current { node: id, incarnation, event, dead: false, late: 0 };
+            if !paused {
                 self.call(id, |actor, context| actor.stop(context));
             }
             if self.kernel.node(id).alive {

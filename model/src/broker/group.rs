@@ -168,6 +168,19 @@ impl Group {
         Some(joined.collect())
     }
 
+    /// The new generation could not be stored: the rebalance goes on for another while.
+    pub(crate) fn postpone(&mut self, joined: Vec<Joined>, now: Instant) {
+        self.generation.0 -= 1;
+        self.phase = Phase::Rebalancing(now + self.rebalance);
+        for Joined { member, call, .. } in joined {
+            if let Some(member) = self.members.iter_mut().find(|known| known.node == member) {
+                member.joining.get_or_insert(call);
+                // Lest it be tried again at once.
+                member.newcomer = true;
+            }
+        }
+    }
+
     /// The new generation is durable and its members have been told.
     pub(crate) fn announced(&mut self, now: Instant) {
         self.phase = Phase::Stable;
@@ -195,6 +208,93 @@ impl Group {
     fn rebalance_if_stable(&mut self, now: Instant) {
         if self.phase == Phase::Stable {
             self.phase = Phase::Rebalancing(now + self.rebalance);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SESSION: Span = Span::from_millis(100);
+    const REBALANCE: Span = Span::from_millis(30);
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn group() -> Group {
+        Group::new(GroupId(0), 4, SESSION, REBALANCE)
+    }
+
+    fn node(number: u16) -> NodeId {
+        NodeId::of_number(number)
+    }
+
+    #[test]
+    fn newcomers_wait_for_each_other() {
+        let mut group = group();
+        group.join(node(1), 11, at(0));
+        assert!(group.complete(at(10)).is_none());
+        group.join(node(2), 12, at(10));
+        let joined = group.complete(at(30)).expect("the deadline has come");
+        let slots: Vec<_> = joined.iter().map(|joined| (joined.member, joined.slots.to_vec())).collect();
+        assert_eq!(slots, [(node(1), vec![0, 2]), (node(2), vec![1, 3])]);
+    }
+
+    #[test]
+    fn a_silent_member_is_given_up_and_its_generation_is_refused() {
+        let mut group = group();
+        group.join(node(1), 1, at(0));
+        group.join(node(2), 2, at(0));
+        group.complete(at(30));
+        group.announced(at(30));
+        assert!(group.owns(node(2), Generation(1)));
+        assert!(matches!(group.heartbeat(node(1), Generation(1), at(120)), Reply::Alive));
+        assert_eq!(group.expire(at(140)), 1);
+        group.join(node(1), 3, at(150));
+        assert!(group.complete(at(150)).is_some(), "all that are left have joined");
+        assert!(!group.owns(node(2), Generation(1)) && !group.owns(node(1), Generation(1)));
+        assert!(group.owns(node(1), Generation(2)));
+    }
+
+    #[test]
+    fn a_join_while_the_generation_is_stored_begins_another_rebalance() {
+        let mut group = group();
+        group.join(node(1), 1, at(0));
+        group.complete(at(30));
+        group.join(node(2), 2, at(31));
+        group.announced(at(32));
+        assert!(matches!(group.heartbeat(node(1), Generation(1), at(33)), Reply::Rebalance));
+    }
+
+    proptest! {
+        #[test]
+        fn every_partition_has_one_owner_and_generations_only_grow(
+            steps in prop::collection::vec((0u8..5, 0u16..4, 1u64..60), 1..120),
+        ) {
+            let mut group = group();
+            let (mut now, mut last) = (0, Generation(0));
+            for (what, who, wait) in steps {
+                now += wait;
+                match what {
+                    0 | 1 => group.join(node(who), now, at(now)),
+                    2 => group.leave(node(who), at(now)),
+                    3 => drop(group.heartbeat(node(who), group.generation(), at(now))),
+                    _ => {
+                        group.expire(at(now));
+                    }
+                }
+                if let Some(joined) = group.complete(at(now)) {
+                    prop_assert!(group.generation() > last);
+                    last = group.generation();
+                    let mut slots: Vec<u32> = joined.iter().flat_map(|joined| joined.slots.iter().copied()).collect();
+                    slots.sort_unstable();
+                    prop_assert_eq!(slots, [0, 1, 2, 3]);
+                    group.announced(at(now));
+                }
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ use self::partition::Partition;
 use crate::catalog::Catalog;
 use crate::flush::Flush;
 use crate::message::{Message, Refusal, Reply, Request, Streams};
+use crate::points;
 use crate::probes;
 use crate::record::{Batch, Generation, GroupId, Offset, PartitionId, Position, Record};
 use crate::scenario::schema::{Brokers, Flush as FlushPolicy};
@@ -87,7 +88,7 @@ impl Broker {
         let policy = self.options.flush;
         let Some(partition) = self.partition(id) else { return };
         let batch = Batch { base: partition.end(), records };
-        context.point("before append");
+        context.point(points::BEFORE_APPEND);
         if partition.append(context, batch.clone()).is_err() {
             context.probe(probes::APPEND_REFUSED);
             if let Some((to, call)) = answer {
@@ -95,7 +96,7 @@ impl Broker {
             }
             return;
         }
-        context.point("after append");
+        context.point(points::AFTER_APPEND);
         match policy {
             FlushPolicy::BeforeAck => {
                 let answer = answer.map(|(to, call)| (to, call, batch.base));
@@ -150,6 +151,8 @@ impl Broker {
         }
         if context.append(log, Stored::Generation(id, generation)).is_ok() {
             self.flush.after_sync(context, Durable::Generation { group: id, joined });
+        } else if let Some(group) = self.group(id) {
+            group.postpone(joined, now);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::outcome::{Verdict, Violation, Witness};
 use crate::record::{Key, Kind, Position};
 use crate::reference::{self, Expected};
 use crate::scenario::schema::{Check, Cleanup, Invariant, Processor, Step, Write};
-use crate::sink::Row;
+use crate::sink::{Output, Row};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut judge = Judge::new(Invariant::ExactlyOnceOutput);
@@ -93,21 +93,31 @@ struct Place<'a> {
     name: &'a str,
 }
 
+/// How many of the last writes of a key are told where no single record is to blame.
+const LAST_WRITES: usize = 5;
+
 impl Place<'_> {
-    /// The writes to a key, and the final reading.
+    /// The writes to a key, the last few where no record is named, and the final reading.
     fn witnesses(&self, key: Key, from: Option<Position>) -> Vec<Witness> {
         let concerns = |note: &Note| match note {
             Note::Written(batch) => {
                 let mut rows = batch.outputs.iter().filter(|output| output.key.origin() == key.origin());
-                rows.any(|output| from.is_none_or(|from| output.from == from)).then(|| {
-                    let generation = batch.generation.0;
-                    format!("was told that its write of {key} is applied (generation {generation})")
-                })
+                let row = rows.rfind(|output| from.is_none_or(|from| output.from == from))?;
+                let (place, generation) = (self.evidence.place(row.from), batch.generation.0);
+                let Output { key, value, .. } = row;
+                Some(format!(
+                    "was told that {key} = {value}, from {place}, is applied (generation {generation})"
+                ))
             }
             Note::SinkRead(..) => Some(format!("reads all of {}", self.name)),
             _ => None,
         };
-        self.evidence.witnesses(concerns)
+        let mut witnesses = self.evidence.witnesses(concerns);
+        if from.is_none() {
+            let last = self.evidence.catalog.sinks.len() + LAST_WRITES;
+            witnesses.drain(..witnesses.len().saturating_sub(last));
+        }
+        witnesses
     }
 
     fn violation(&self, sentence: String, key: Key, from: Option<Position>) -> Violation {

@@ -9,6 +9,7 @@ use super::{NodeDraw, Processor, Why, snapshot_name};
 use crate::catalog::Target;
 use crate::message::{Refusal, Request, Streams};
 use crate::note::Note;
+use crate::points;
 use crate::probes;
 use crate::record::{Batch, Kind, PartitionId, Position, Record, RecordId};
 use crate::scenario::schema::{Commit, State};
@@ -41,7 +42,7 @@ impl Processor {
                 context.probe(probe);
             }
         }
-        context.point("after process");
+        context.point(points::AFTER_PROCESS);
         self.deliver(context, slot, outputs.into());
         // Reading ahead of the writing, as clients do.
         self.fetch(context, slot);
@@ -73,7 +74,7 @@ impl Processor {
             Target::Sink(sink) => {
                 task.stage = Stage::Writing(1);
                 let batch = WriteBatch { group, slot, generation, outputs: work.outputs, moves };
-                context.point("before write");
+                context.point(points::BEFORE_WRITE);
                 self.call(
                     context,
                     catalog.sinks[sink].node,
@@ -94,7 +95,7 @@ impl Processor {
                 if let Some(task) = self.task(slot) {
                     task.stage = Stage::Writing(lots.len() as u32);
                 }
-                context.point("before write");
+                context.point(points::BEFORE_WRITE);
                 for (partition, records) in lots {
                     let request = Request::Produce { partition, records: records.into(), acks: true };
                     self.call(context, catalog.leader(partition), request, Why::Write(slot));
@@ -120,7 +121,7 @@ impl Processor {
             *left -= 1;
             return;
         }
-        context.point("after write");
+        context.point(points::AFTER_WRITE);
         self.after_write(context, slot);
     }
 
@@ -138,7 +139,7 @@ impl Processor {
         let after = work.after.clone();
         task.stage = Stage::Committing;
         let request = Request::Commit(self.setup.group, generation, after);
-        context.point("before commit");
+        context.point(points::BEFORE_COMMIT);
         self.call(context, self.coordinator(), request, Why::Commit(slot));
     }
 
@@ -146,7 +147,7 @@ impl Processor {
         if let Request::Commit(group, _, positions) = request {
             context.note(Note::Committed(*group, positions.clone()));
         }
-        context.point("after commit");
+        context.point(points::AFTER_COMMIT);
         match self.setup.options.commit {
             Commit::Before => self.write(context, slot),
             Commit::After | Commit::Together => self.done(context, slot),

@@ -9,6 +9,8 @@
 
 mod delivery;
 pub mod operator;
+#[cfg(test)]
+mod operator_tests;
 mod task;
 
 use std::rc::Rc;

@@ -273,7 +273,7 @@ impl<P: Protocol> Kernel<P> {
                     self.node_mut(node).down += 1;
                     if stopping {
                         self.agenda.bite(fault);
-                        self.stopping.push(node);
+                        self.stopping.push((node, EventId::fault(fault)));
                     }
                 }
             }
@@ -373,13 +373,14 @@ impl<P: Protocol> Kernel<P> {
                 }
             }
             What::Jump { by, every, .. } => {
+                let every = every.max(Span::from_micros(1));
                 if turn == 0 {
                     self.clock_fault(fault, first);
                 }
                 let by = if strikes { by.as_nanos() } else { -by.as_nanos() };
                 first.iter().for_each(|node| self.shift_clock(node, by));
-                // An even number of turns: the clock ends up right.
-                let over = !strikes && self.now >= until;
+                // It ends on a turn that undoes: the clock ends up right.
+                let over = !strikes && self.now + every >= until;
                 if over {
                     self.end_clock_fault(fault, first);
                 }
@@ -442,7 +443,8 @@ impl<P: Protocol> Kernel<P> {
         let node = self.node_mut(id);
         node.alive = false;
         node.incarnation += 1;
-        node.held.clear();
+        let held = std::mem::take(&mut node.held);
+        self.queued_bytes -= held.iter().map(|entry| entry.event.queued_bytes()).sum::<u64>();
         self.reap.push(id);
         if self.current.node == id {
             self.current.dead = true;

@@ -93,16 +93,21 @@ impl Menu {
     fn fault(&self, dish: Dish, draw: &mut Stream) -> Option<Fault> {
         let time = draw.between(self.window.start, self.window.end.saturating_sub(1));
         // Times that people read: whole tenths of a millisecond.
-        let when = When::At(Instant::from_nanos(time / 100_000 * 100_000));
+        let at = Instant::from_nanos(time / 100_000 * 100_000);
+        let when = When::At(at);
+        // All damage ends with the window: say so, rather than have it cut short.
+        let left = Instant::from_nanos(self.window.end).since(at);
         let what = match dish {
             Dish::PowerCut if self.powered_together.is_empty() => return None,
-            Dish::PowerCut => What::Crash { nodes: self.powered_together.clone(), down: self.down(draw) },
-            Dish::Of(kind) => self.what(kind, draw)?,
+            Dish::PowerCut => {
+                What::Crash { nodes: self.powered_together.clone(), down: self.down(draw).min(left) }
+            }
+            Dish::Of(kind) => self.what(kind, left, draw)?,
         };
         Some(Fault { when, what })
     }
 
-    fn what(&self, kind: Kind, draw: &mut Stream) -> Option<What> {
+    fn what(&self, kind: Kind, left: Span, draw: &mut Stream) -> Option<What> {
         let node = draw.pick(&self.targets)?.clone();
         let others: Vec<String> = self.nodes.iter().filter(|other| **other != node).cloned().collect();
         let other = draw.pick(&others).cloned();
@@ -112,8 +117,8 @@ impl Menu {
             let (one, two) = (vec![node.clone()], vec![other.clone()?]);
             Some(if flip { (two, one) } else { (one, two) })
         };
-        let lasts = round(draw.span(self.lasts.0, self.lasts.1));
-        let down = self.down(draw);
+        let lasts = round(draw.span(self.lasts.0, self.lasts.1)).min(left);
+        let down = self.down(draw).min(left);
         let nodes = vec![draw.pick(&self.targets)?.clone()];
         let some = |draw: &mut Stream| odds(draw.between(1, 9) as u32, 10);
         Some(match kind {

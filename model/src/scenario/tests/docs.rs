@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::message::KINDS;
 use crate::scenario::fields::{Field, Role, fields};
 use crate::scenario::read;
 use crate::scenario::read::options;
 use crate::scenario::schema::Scenario;
 use crate::scenario::validate::codes::CODES;
+use crate::{points, probes};
 use millpond_sim::fault::Kind;
 
 const END: &str = "<!-- end of table -->";
@@ -125,8 +127,12 @@ fn lower(text: &str) -> String {
 }
 
 fn codes() -> String {
-    let rows = CODES.iter().map(|code| format!("| `{}` | {} |\n", code.name, cell(code.about)));
-    format!("| code | meaning |\n|---|---|\n{}", rows.collect::<String>())
+    named("code", CODES.iter().map(|code| (code.name, code.about)))
+}
+
+fn named<'a>(what: &str, items: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let rows = items.map(|(name, about)| format!("| `{name}` | {} |\n", cell(about)));
+    format!("| {what} | meaning |\n|---|---|\n{}", rows.collect::<String>())
 }
 
 /// The document with every table made anew.
@@ -141,6 +147,11 @@ fn renewed(document: &str) -> String {
             Some(("choices of", parent)) => choices(parent),
             Some(("table of faults", _)) => faults(),
             Some(("table of codes", _)) => codes(),
+            Some(("table of probes", _)) => named("probe", probes::ALL.iter().map(|it| (it.name, it.about))),
+            Some(("table of points", _)) => named("point", points::ALL.iter().map(|it| (it.name, it.about))),
+            Some(("messages", _)) => {
+                format!("`{}`\n\nTheir order: requests, then replies.\n", KINDS.join("`, `"))
+            }
             _ => continue,
         };
         assert!(made.lines().count() > 1, "nothing for {line}");

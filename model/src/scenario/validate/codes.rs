@@ -53,6 +53,7 @@ codes! {
     "no-right-output": "The output depends on how inputs are mixed, so that there is no single right one to compare with.";
     "not-checked": "`expect` names an invariant that `check` does not list.";
     "no-node": "A fault names no node.";
+    "unknown-event": "A trigger waits for a message or a point that the model does not have.";
     "too-late": "A fault begins after the time in which faults may begin.";
 }
 

@@ -1,10 +1,13 @@
 //! Listed faults: they name nodes that exist, and come while faults may begin.
 
-use millpond_sim::fault::{Fault, What, When};
+use millpond_sim::fault::{Event, Fault, What, When};
 use millpond_sim::time::Instant;
 
 use super::{Found, Nodes};
+use crate::message::KINDS;
+use crate::points;
 use crate::scenario::mistake::{Mistake, Part, Path, at};
+use crate::scenario::nearest::nearest;
 use crate::scenario::schema::{Faults, Scenario};
 
 pub(super) fn check(scenario: &Scenario, found: &mut Found) {
@@ -57,8 +60,33 @@ fn when(scenario: &Scenario, nodes: &Nodes<'_>, fault: &Fault, place: &Path, fou
             if !nodes.contains(&trigger.node) {
                 found.add(nodes.unknown(&trigger.node, place.then(side).then("node")));
             }
+            event(&trigger.event, place.then(side).then("event"), found);
         }
     }
+}
+
+/// A trigger waits for messages and points that the model has.
+fn event(event: &Event, place: Path, found: &mut Found) {
+    let kinds = || KINDS.to_vec();
+    let (variant, name, known, noun) = match event {
+        Event::Sends(name) => ("Sends", name, kinds(), "message"),
+        Event::Receives(name) => ("Receives", name, kinds(), "message"),
+        Event::Reaches(name) => {
+            ("Reaches", name, points::ALL.iter().map(|point| point.name).collect(), "point")
+        }
+    };
+    if known.contains(&name.as_str()) {
+        return;
+    }
+    let mut mistake =
+        Mistake::new(format!("{noun} `{name}` does not exist"), place.then(variant)).code("unknown-event");
+    mistake = match nearest(name, known.iter().copied()) {
+        Some(near) => mistake.label(format!("did you mean `{near}`?")),
+        None => mistake
+            .label(format!("not a {noun} of the model"))
+            .help(format!("there are: {}", known.join(", "))),
+    };
+    found.add(mistake);
 }
 
 /// The lists of nodes in a fault, each with the name of its field.

@@ -3,7 +3,7 @@
 use super::{Found, aggregates, join};
 use crate::scenario::mistake::{Mistake, Part, at};
 use crate::scenario::schema::{
-    Acks, Check, Cleanup, Expect, Invariant, Processor, Scenario, Step, Version, Write,
+    Acks, Check, Cleanup, Expect, Invariant, Processor, RouteBy, Scenario, Step, Version, Write,
 };
 
 pub(super) fn check(scenario: &Scenario, found: &mut Found) {
@@ -93,6 +93,37 @@ fn exactly_once(scenario: &Scenario, at: usize, found: &mut Found) {
         let streams = processor.from.iter().filter(|topic| !table(topic)).count();
         let every_row_counts = scenario.sinks.get(to).is_some_and(|sink| sink.write == Write::Append)
             || scenario.topics.get(to).is_some_and(|topic| topic.cleanup == Cleanup::Delete);
+        let last_value_counts =
+            !every_row_counts && scenario.sinks.get(to).is_none_or(|sink| sink.write == Write::Upsert);
+        let drawn =
+            processor.steps.iter().position(|step| matches!(step, Step::Route { by: RouteBy::Draw, .. }));
+        if let Some(drawn) = drawn.filter(|_| last_value_counts || aggregates(processor).next().is_some()) {
+            found.add(
+                mistake
+                    .label("nothing to compare with")
+                    .related(steps.then(drawn), Part::Value, "the key is drawn, so no key has a value of its own")
+                    .help("write to a sink that adds or appends, without `Count` or `Sum`; or route `by: Record`"),
+            );
+            continue;
+        }
+        if last_value_counts && streams >= 2 && aggregates(processor).next().is_none() {
+            found.add(
+                mistake
+                    .label("nothing to compare with")
+                    .related(
+                        at!["processors", name, "from"],
+                        Part::Value,
+                        "which record is the last one depends on how these are mixed",
+                    )
+                    .related(
+                        at!["processors", name, "to"],
+                        Part::Value,
+                        "and the last value is what counts here",
+                    )
+                    .help("read one topic, or write to a sink that adds or appends"),
+            );
+            continue;
+        }
         if let (Some(step), true, true) = (aggregates(processor).next(), every_row_counts, streams >= 2) {
             found.add(
                 mistake

@@ -153,6 +153,7 @@ rules! {
     a_join_is_needed: "steps: [Join(table: \"prices\", with: Versioned)]" => "steps: []" => ["nothing-to-check"];
     an_acknowledgement_is_needed: "records: 20, read_back: (sink: \"audit\", when: Processed)" => "records: 20, acks: None", "records: 5" => "records: 5, acks: None"
         => ["nothing-to-check", "nothing-to-check"];
+    drawn_ways_have_no_totals: "steps: [Sum" => "steps: [Route(ways: 2, by: Draw), Sum" => ["no-right-output"];
     a_fault_comes_in_time: "At(\"1s\")" => "At(\"6501ms\")" => ["too-late"];
     a_fault_at_the_end_is_in_time: "At(\"1s\")" => "At(\"6.5s\")" => [];
 }
