@@ -148,6 +148,7 @@ impl Campaign<'_> {
         let Watch { mut tally, first, failed, exit, fingerprint, .. } = watch;
 
         tally.totals = totals;
+        tally.cut_short = tally.totals.runs < count && failed == 0;
         let (judgement, missing) = match (recorded, fingerprint) {
             (Some(found), Some(fingerprint)) => self.recorded(entry, found, fingerprint, &mut tally),
             _ => judge::judge(scenario, self.only, &tally),

@@ -47,16 +47,21 @@ pub(crate) fn unwritable(target: &str, error: &io::Error) -> Exit {
     Exit::Output
 }
 
+/// Writes to stderr. Whoever closed it does not want to know.
+pub(crate) fn tell(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
 /// Says what is wrong.
 pub(crate) fn fail(message: &str) {
     let style = anstyle::AnsiColor::Red.on_default().bold();
-    anstream::eprintln!("{style}error{style:#}: {message}");
+    tell(&format!("{style}error{style:#}: {message}\n"));
 }
 
 /// Warns.
 pub(crate) fn warn(message: &str) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    anstream::eprintln!("{style}warning{style:#}: {message}");
+    tell(&format!("{style}warning{style:#}: {message}\n"));
 }
 
 /// Warns of variables that look like flags of ours and are none.

@@ -8,6 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use millpond::campaign::WORKER;
 
+use crate::output;
+
 /// What the last panics said and where they were: whoever catches one knows only what it said.
 static LAST: Mutex<VecDeque<(String, String)>> = Mutex::new(VecDeque::new());
 
@@ -60,6 +62,6 @@ pub(crate) fn tell(message: &str, during: Option<&str>) {
     }
     text += "\nIt says nothing about the scenario. Please report this block together with the scenario\n\
              file, the command line, and what `millpond --version` prints.\n";
-    text += &format!("{:-<81}", "");
-    anstream::eprintln!("{text}");
+    text += &format!("{:-<81}\n", "");
+    output::tell(&text);
 }

@@ -56,7 +56,7 @@ impl Problem {
             }
             Self::Wrong(path, text, mistakes) => {
                 let text = diagnostic::render(&path.display().to_string(), text, mistakes, true);
-                anstream::eprint!("{text}");
+                output::tell(&text);
             }
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Entry>, Vec<Problem>> {
     let (mut entries, mut problems, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for path in paths {
         let mut files = Vec::new();
-        if let Err(problem) = collect(path, 0, &mut files) {
+        if let Err(problem) = collect(path, 0, &mut seen, &mut files) {
             problems.push(problem);
         }
         let root = if path.is_dir() { path.as_path() } else { parent(path) };
@@ -117,10 +117,19 @@ pub(crate) fn parent(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new(""))
 }
 
-fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Problem> {
+/// Adds the scenarios in a folder that was not seen before: links may go round in circles.
+fn collect(
+    path: &Path,
+    depth: usize,
+    seen: &mut BTreeSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), Problem> {
     let unreadable = |error| Problem::Unreadable(path.to_owned(), error);
     if !fs::metadata(path).map_err(unreadable)?.is_dir() {
         files.push(path.to_owned());
+        return Ok(());
+    }
+    if !seen.insert(path.canonicalize().map_err(unreadable)?) {
         return Ok(());
     }
     let mut inside = Vec::new();
@@ -135,7 +144,7 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Pr
         }
         if path.is_dir() {
             if depth < DEEPEST {
-                collect(&path, depth + 1, files)?;
+                collect(&path, depth + 1, seen, files)?;
             }
         } else if path.extension().is_some_and(|ending| ending == "ron") {
             files.push(path);

@@ -99,3 +99,21 @@ pub(crate) fn other_engine(engine: u32) -> String {
 pub(crate) fn not_kept(folder: &Folder, error: &std::io::Error) -> millpond::exit::Exit {
     output::unwritable(&format!("failures to {}", folder.path().display()), error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_as_a_shell_wants_it() {
+        for (path, text) in [
+            ("scenarios/a-b_1.ron", "scenarios/a-b_1.ron"),
+            ("my files/it's.ron", r"'my files/it'\''s.ron'"),
+            ("$HOME;ls", "'$HOME;ls'"),
+            ("-rf", "'./-rf'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(Path::new(path)), text);
+        }
+    }
+}

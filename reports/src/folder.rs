@@ -17,7 +17,19 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    _lock: File,
+    _lock: Lock,
+}
+
+/// A lock that is held. It is given back by hand: closing the file would not do while a process that
+/// was started meanwhile has not yet closed its copy.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where this fails, closing the file is all that is left.
+        let _ = self.0.unlock();
+    }
 }
 
 /// Why a folder cannot be used for results.
@@ -100,7 +112,7 @@ impl Folder {
 }
 
 /// Locks the folder of an earlier run, which must be one.
-fn lock_earlier(path: &Path) -> Result<Option<File>, FolderError> {
+fn lock_earlier(path: &Path) -> Result<Option<Lock>, FolderError> {
     let io = |error| FolderError::Io { path: path.to_owned(), error };
     let mut names = Vec::new();
     for entry in fs::read_dir(path).map_err(io)? {
@@ -115,11 +127,11 @@ fn lock_earlier(path: &Path) -> Result<Option<File>, FolderError> {
     lock(&path.join(LOCK), path).map(Some)
 }
 
-fn lock(file: &Path, folder: &Path) -> Result<File, FolderError> {
+fn lock(file: &Path, folder: &Path) -> Result<Lock, FolderError> {
     let io = |error| FolderError::Io { path: file.to_owned(), error };
     let lock = OpenOptions::new().create(true).truncate(false).write(true).open(file).map_err(io)?;
     match lock.try_lock() {
-        Ok(()) => Ok(lock),
+        Ok(()) => Ok(Lock(lock)),
         Err(TryLockError::WouldBlock) => Err(FolderError::Busy(folder.to_owned())),
         Err(TryLockError::Error(error)) => Err(io(error)),
     }

@@ -99,6 +99,8 @@ pub struct Tally {
     pub unexpected: u64,
     /// How many runs were not the same the second time.
     pub unsteady: u64,
+    /// Whether a signal or the end of the budget left out seeds that were to be run.
+    pub cut_short: bool,
 }
 
 impl Tally {
@@ -174,6 +176,14 @@ pub fn judge(scenario: &Scenario, only: Option<Invariant>, tally: &Tally) -> (Ju
     }
     let missing = missing(scenario, only, tally);
     match expected(scenario, only) {
+        // Who was stopped while looking has not looked in vain.
+        Some(invariant) if tally.cut_short && tally.totals.runs < scenario.seeds => {
+            let (name, runs) = (invariant_name(invariant), tally.totals.runs);
+            (
+                Judgement::Empty,
+                vec![format!("{name} is expected; it was stopped after {runs} seeds without it")],
+            )
+        }
         Some(invariant) => {
             let line = format!("{} is expected and was not found", invariant_name(invariant));
             (Judgement::Missed, std::iter::once(line).chain(missing).collect())

@@ -184,6 +184,17 @@ fn seventy_four_where_results_cannot_be_written() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn messages_that_no_one_can_read_change_nothing() {
+    let here = Here::with("bad", "Scenario(");
+    for (args, code) in [(&["check"][..], 3), (&["explain", "partitons"], 2), (&["run", "missing.ron"], 3)] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = here.command(args).stderr(full).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn seventy_four_where_the_output_is_full() {
     let here = Here::with("sound", SOUND);
     for args in [&["run", "--seeds", "5"][..], &["list"], &["explain", "exit-codes"]] {

@@ -121,6 +121,25 @@ fn filter_looks_at_names_and_claims() {
     assert!(here.run(&["run", "--filter", "oth", "--seeds", "20"]).out.contains("PASS   other"));
 }
 
+#[cfg(unix)]
+#[test]
+fn links_may_go_round_in_circles() {
+    let here = Here::with("a/sound", SOUND);
+    for link in ["scenarios/a/up", "scenarios/a/again"] {
+        std::os::unix::fs::symlink("..", here.path(link)).expect("a link");
+    }
+    assert!(here.run(&["check"]).out.contains("1 scenario, no mistakes"));
+}
+
+#[test]
+fn an_expected_violation_that_a_budget_left_no_time_for_is_not_missed() {
+    let text = SOUND.replace("reach:", "seeds: 100000000, expect: Violation(OffsetIdempotency), reach:");
+    let here = Here::with("sound", &text);
+    let ran = here.run(&["run", "--budget", "200ms"]);
+    assert_eq!(ran.code, 4, "{}", ran.out);
+    assert!(ran.out.contains("OffsetIdempotency is expected; it was stopped after "), "{}", ran.out);
+}
+
 #[test]
 fn files_of_one_name_are_told_apart_and_run_once() {
     let here = Here::with("a/same", SOUND);

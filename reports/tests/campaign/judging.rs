@@ -92,6 +92,17 @@ fn a_found_violation_asks_for_nothing_else_and_a_missed_one_says_what_was_missin
 }
 
 #[test]
+fn what_was_stopped_while_looking_has_not_missed_anything() {
+    let stopped = Tally { cut_short: true, ..full(300) };
+    let (judgement, missing) = judge(&expects_offsets(), None, &stopped);
+    assert_eq!(judgement, Judgement::Empty);
+    assert_eq!(missing, ["OffsetIdempotency is expected; it was stopped after 300 seeds without it"]);
+    let late = Tally { cut_short: true, ..full(1_000) };
+    assert_eq!(judge(&expects_offsets(), None, &late).0, Judgement::Missed);
+    assert_eq!(judge(&scenario(""), None, &stopped).0, Judgement::Pass);
+}
+
+#[test]
 fn what_is_worse_counts() {
     let all = Tally { expected: 5, unexpected: 1, unsteady: 1, ..full(1_000) };
     assert_eq!(judge(&expects_offsets(), None, &all).0, Judgement::Unsteady);
