@@ -143,6 +143,7 @@ impl<P: Protocol> World<P> {
         let kernel = Kernel {
             now: Instant::ZERO,
             queue: Queue::new(),
+            backlog: VecDeque::new(),
             nodes: Vec::new(),
             network: Network::new(key.clone(), settings.link),
             key,
@@ -181,6 +182,9 @@ impl<P: Protocol> World<P> {
             down: 0,
             paused: 0,
             paused_until: Instant::ZERO,
+            paused_by: Vec::new(),
+            aside: None,
+            announced: None,
             held: VecDeque::new(),
             disk: Disk::new(),
             disk_faults: Vec::new(),
@@ -226,6 +230,10 @@ impl<P: Protocol> World<P> {
             if let Some(ending) = self.kernel.ending.take() {
                 return ending;
             }
+            if let Some(entry) = self.kernel.backlog.pop_front() {
+                self.step(entry);
+                continue;
+            }
             let event_time = self.kernel.queue.next_time();
             let action_time = self.kernel.agenda.next_time();
             // Faults come before events of the same time.
@@ -239,6 +247,11 @@ impl<P: Protocol> World<P> {
                 }
                 self.kernel.now = action_time;
                 if let Some(action) = self.kernel.agenda.pop() {
+                    // Turns back and forth cost as events do: a run cannot spend for ever on them.
+                    self.kernel.events += 1;
+                    if self.kernel.events > self.kernel.bounds.events {
+                        return Ending::Exceeded(Limit::Events);
+                    }
                     self.kernel.act(action);
                 }
                 self.settle();
@@ -272,19 +285,15 @@ impl<P: Protocol> World<P> {
             Event::Start { node, incarnation }
             | Event::Timer { node, incarnation, .. }
             | Event::Synced { node, incarnation, .. }
-            | Event::LateSend { node, incarnation, .. }
-            | Event::LateNote { node, incarnation, .. } => (*node, *incarnation),
+            | Event::Late { node, incarnation, .. } => (*node, *incarnation),
         };
         let node = &mut kernel.nodes[id.index()];
         if !node.alive || node.incarnation != incarnation {
             return self.lose(entry, "the process it was for is gone");
         }
         if node.paused > 0 {
-            if let Event::Deliver { message, .. } = &entry.event {
-                kernel.queued_bytes += u64::from(message.size());
-            }
-            node.held.push_back(entry);
-            return;
+            kernel.queued_bytes += entry.event.size();
+            return kernel.hold(id, entry);
         }
         let watched = !node.watches.is_empty();
         kernel.events += 1;
@@ -293,6 +302,16 @@ impl<P: Protocol> World<P> {
         }
         kernel.current =
             Current { node: id, incarnation, event: EventId::event(entry.id), dead: false, late: 0 };
+        if watched
+            && let Event::Deliver { message, .. } = &entry.event
+            && kernel.node_mut(id).announced.take() != Some(entry.id)
+        {
+            kernel.watch(id, Moment::Before, Seen::Receives(message.kind()));
+            if kernel.current.dead || kernel.node(id).paused > 0 {
+                return self.postpone(id, entry);
+            }
+        }
+        let kernel = &mut self.kernel;
         let cause = entry.cause;
         match entry.event {
             Event::Deliver { from, message, .. } => {
@@ -308,12 +327,6 @@ impl<P: Protocol> World<P> {
                     kernel.tell(Some(id), Happening::Deliver { from }, EventId::from_raw(cause), label);
                 }
                 let kind = message.kind();
-                if watched {
-                    kernel.watch(id, Moment::Before, Seen::Receives(kind));
-                    if kernel.current.dead || kernel.node(id).paused > 0 {
-                        return self.postpone(entry.id, cause, id, from, incarnation, message);
-                    }
-                }
                 self.call(id, |actor, context| actor.message(context, from, message));
                 if watched {
                     self.kernel.watch(id, Moment::After, Seen::Receives(kind));
@@ -350,17 +363,17 @@ impl<P: Protocol> World<P> {
                     let label = if incarnation == 0 { "starts" } else { "starts again" };
                     kernel.tell(Some(id), Happening::Start, EventId::from_raw(cause), label.to_owned());
                 }
-                self.actors[id.index()] = Some(self.factories[id.index()](Boot { node: id, incarnation }));
+                let factory = &self.factories[id.index()];
+                match catch_unwind(AssertUnwindSafe(|| factory(Boot { node: id, incarnation }))) {
+                    Ok(actor) => self.actors[id.index()] = Some(actor),
+                    Err(panic) => return self.panicked(id, &*panic),
+                }
                 self.call(id, |actor, context| actor.start(context));
             }
             // The cause is the event in which the node was paused.
-            Event::LateSend { to, message, .. } => {
+            Event::Late { deed, .. } => {
                 kernel.current.event = EventId::from_raw(cause);
-                kernel.send(id, to, message);
-            }
-            Event::LateNote { note, .. } => {
-                kernel.current.event = EventId::from_raw(cause);
-                kernel.note(id, note);
+                kernel.do_late(id, deed);
             }
         }
         self.settle();
@@ -369,20 +382,14 @@ impl<P: Protocol> World<P> {
     /// The node crashed or was paused as the message reached it: it is lost with the node, or is
     /// handled when the node goes on.
     #[cold]
-    fn postpone(
-        &mut self,
-        id: u64,
-        cause: u64,
-        node: NodeId,
-        from: NodeId,
-        incarnation: u32,
-        message: P::Message,
-    ) {
-        let kernel = &mut self.kernel;
-        if !kernel.current.dead {
-            kernel.queued_bytes += u64::from(message.size());
-            let event = Event::Deliver { from, to: node, incarnation, message };
-            kernel.node_mut(node).held.push_front(Entry { id, cause, event });
+    fn postpone(&mut self, node: NodeId, entry: Entry<Event<P>>) {
+        if self.kernel.current.dead {
+            self.lose(entry, "the process it was for is gone");
+        } else {
+            let kernel = &mut self.kernel;
+            kernel.queued_bytes += entry.event.size();
+            kernel.node_mut(node).announced = Some(entry.id);
+            kernel.hold(node, entry);
         }
         self.settle();
     }
@@ -435,24 +442,29 @@ impl<P: Protocol> World<P> {
 
     #[cold]
     fn reap_and_stop(&mut self) {
-        while let Some(id) = self.kernel.stopping.pop() {
+        while let Some((id, event)) = self.kernel.stopping.pop() {
             let node = self.kernel.node(id);
             if !node.alive {
                 continue;
             }
-            let (incarnation, event) = (node.incarnation, self.kernel.current.event);
+            let incarnation = node.incarnation;
             // A paused process cannot be asked to stop; it is killed.
-            if node.paused == 0 {
-                self.kernel.current = Current { node: id, incarnation, event, dead: false, late: 0 };
+            let answers = node.paused == 0;
+            self.kernel.current = Current { node: NOBODY, incarnation, event, dead: false, late: 0 };
+            if answers {
+                self.kernel.current.node = id;
                 self.call(id, |actor, context| actor.stop(context));
             }
             if self.kernel.node(id).alive {
-                self.kernel.node_mut(id).disk.sync_all();
+                let failed = self.kernel.node(id).disk_fault(DiskEffect::FailSync);
+                failed.iter().for_each(|fault| self.kernel.agenda.bite(*fault));
+                self.kernel.node_mut(id).disk.sync_all(failed.is_some());
                 self.kernel.bury(id, "stops");
             }
         }
         for id in std::mem::take(&mut self.kernel.reap) {
             self.actors[id.index()] = None;
+            self.kernel.node_mut(id).aside = None;
         }
     }
 
