@@ -332,7 +332,7 @@ mod tests {
     }
 
     fn read(disk: &Disk<u32>, log: LogId) -> Vec<Result<u32, Damage>> {
-        disk.entries(log).map(Result::copied).collect()
+        disk.entries(log).map(Result::<&u32, Damage>::copied).collect()
     }
 
     #[test]
@@ -398,7 +398,7 @@ mod tests {
             disk.sync_all(false);
             disk.set(cell, 2);
             disk.crash(CrashMode::default(), &mut draw(seed));
-            seen.insert(disk.get(cell).map(Result::copied));
+            seen.insert(disk.get(cell).map(Result::<&u32, Damage>::copied));
         }
         assert_eq!(seen.into_iter().collect::<Vec<_>>(), [Some(Ok(1)), Some(Ok(2))]);
     }

@@ -365,6 +365,7 @@ impl<P: Protocol> Kernel<P> {
         let now = self.now;
         let node = self.node_mut(id);
         node.alive = true;
+        node.starting = true;
         node.draws = None;
         let incarnation = node.incarnation;
         let tie = node.timer_ties.bits() as u32;

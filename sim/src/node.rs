@@ -79,6 +79,8 @@ pub(crate) struct Node<P: Protocol> {
     pub(crate) name: Rc<str>,
     pub(crate) incarnation: u32,
     pub(crate) alive: bool,
+    /// Alive, but its actor has not been told so yet.
+    pub(crate) starting: bool,
     pub(crate) down: u32,
     pub(crate) paused: u32,
     /// When the last pause ends.

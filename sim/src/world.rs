@@ -179,6 +179,7 @@ impl<P: Protocol> World<P> {
             name: name.into(),
             incarnation: 0,
             alive: false,
+            starting: false,
             down: 0,
             paused: 0,
             paused_until: Instant::ZERO,
@@ -291,7 +292,7 @@ impl<P: Protocol> World<P> {
         if !node.alive || node.incarnation != incarnation {
             return self.lose(entry, "the process it was for is gone");
         }
-        if node.paused > 0 {
+        if node.paused > 0 || node.starting && !matches!(entry.event, Event::Start { .. }) {
             kernel.queued_bytes += entry.event.size();
             return kernel.hold(id, entry);
         }
@@ -363,6 +364,10 @@ impl<P: Protocol> World<P> {
                     let label = if incarnation == 0 { "starts" } else { "starts again" };
                     kernel.tell(Some(id), Happening::Start, EventId::from_raw(cause), label.to_owned());
                 }
+                // What came in the same instant before the start comes after it.
+                let Kernel { nodes, backlog, .. } = kernel;
+                nodes[id.index()].starting = false;
+                backlog.append(&mut nodes[id.index()].held);
                 let factory = &self.factories[id.index()];
                 match catch_unwind(AssertUnwindSafe(|| factory(Boot { node: id, incarnation }))) {
                     Ok(actor) => self.actors[id.index()] = Some(actor),
