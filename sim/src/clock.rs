@@ -43,8 +43,8 @@ pub(crate) struct Clock {
     /// When the rate last changed, and what the monotonic clock then showed.
     since: Instant,
     shown: u64,
-    /// Wall clock minus monotonic clock.
-    offset: i64,
+    /// Wall clock minus monotonic clock: wide enough that shifts add up exactly and can be undone.
+    offset: i128,
     /// Faults at work on this clock, to be told when it is read.
     pub(crate) faults: Vec<u32>,
 }
@@ -63,7 +63,8 @@ impl Clock {
 
     /// What the wall clock shows at a true time.
     pub(crate) fn wall(&self, now: Instant) -> WallTime {
-        WallTime((self.monotonic(now).as_nanos() as i64).saturating_add(self.offset))
+        let shown = i128::from(self.monotonic(now).as_nanos()) + self.offset;
+        WallTime(shown.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
     }
 
     /// The first true time at which the monotonic clock shows `local` or later.
@@ -78,10 +79,10 @@ impl Clock {
     }
 
     /// Changes the rate from now on.
-    pub(crate) fn add_drift(&mut self, now: Instant, ppm: i32) {
+    pub(crate) fn add_drift(&mut self, now: Instant, ppm: i64) {
         self.shown = self.monotonic(now).as_nanos();
         self.since = now;
-        self.drift += i64::from(ppm);
+        self.drift += ppm;
     }
 
     /// Local time that passes in a million of true time. Overlapping drifts add up, but a clock
@@ -91,8 +92,8 @@ impl Clock {
     }
 
     /// Moves the wall clock.
-    pub(crate) fn shift(&mut self, by: i64) {
-        self.offset = self.offset.saturating_add(by);
+    pub(crate) fn shift(&mut self, by: i128) {
+        self.offset += by;
     }
 }
 
@@ -115,16 +116,26 @@ mod tests {
     #[test]
     fn a_shifted_wall_clock_leaves_the_monotonic_one_alone() {
         let mut clock = Clock::default();
-        clock.shift(-2 * SECOND as i64);
+        clock.shift(-2 * i128::from(SECOND));
         let now = Instant::from_nanos(SECOND);
         assert_eq!(clock.wall(now).as_nanos(), -(SECOND as i64));
         assert_eq!(clock.monotonic(now), now);
     }
 
+    #[test]
+    fn shifts_beyond_what_a_clock_can_show_are_undone_exactly() {
+        let mut clock = Clock::default();
+        let far = i128::from(i64::MAX);
+        (0..3).for_each(|_| clock.shift(far));
+        assert_eq!(clock.wall(Instant::ZERO), WallTime::MAX);
+        (0..3).for_each(|_| clock.shift(-far));
+        assert_eq!(clock.wall(Instant::ZERO), WallTime(0));
+    }
+
     proptest! {
         #[test]
         fn a_timer_fires_when_the_clock_shows_its_time_and_not_before(
-            ppm in -500_000i32..1_000_000, start in 0u64..1_000_000, delay in 0u64..1_000_000_000,
+            ppm in -500_000i64..1_000_000, start in 0u64..1_000_000, delay in 0u64..1_000_000_000,
         ) {
             let mut clock = Clock::default();
             clock.add_drift(Instant::from_nanos(start), ppm);

@@ -4,7 +4,7 @@ use crate::actor::Protocol;
 use crate::clock::WallTime;
 use crate::disk::{CellId, Disk, DiskFull, LogId, SyncId};
 use crate::fault::trigger::{Moment, Seen};
-use crate::kernel::{Effective, Event, Kernel};
+use crate::kernel::{Deed, Effective, Kernel};
 use crate::node::{DiskEffect, NodeId};
 use crate::queue::Handle;
 use crate::time::{Instant, Odds, Span};
@@ -17,7 +17,8 @@ pub struct TimerId(Handle);
 /// What an actor can do, on its own node.
 ///
 /// A fault may strike in the middle of a callback (see [`crate::fault::When`]). What a node that has
-/// crashed still does has no effect; what a node that was paused still does happens when it goes on.
+/// crashed still does has no effect; what a node that was paused still does happens when it goes on,
+/// and never if it crashes before. Only points and probes are passed at once.
 pub struct Context<'a, P: Protocol> {
     pub(crate) kernel: &'a mut Kernel<P>,
 }
@@ -36,7 +37,7 @@ impl<P: Protocol> Context<'_, P> {
     /// What the node's wall clock shows. It may be off, jump, and run backwards.
     pub fn wall(&mut self) -> WallTime {
         let node = self.node();
-        self.kernel.feel_clock(node);
+        self.kernel.feel_wall(node);
         let now = self.base().unwrap_or(self.kernel.now);
         self.kernel.node(node).clock.wall(now)
     }
@@ -44,6 +45,7 @@ impl<P: Protocol> Context<'_, P> {
     /// What the node's monotonic clock shows. It may run too fast or too slow.
     pub fn monotonic(&mut self) -> Instant {
         let node = self.node();
+        self.kernel.feel_drift(node);
         let now = self.base().unwrap_or(self.kernel.now);
         self.kernel.node(node).clock.monotonic(now)
     }
@@ -53,16 +55,9 @@ impl<P: Protocol> Context<'_, P> {
     pub fn send(&mut self, to: NodeId, message: P::Message) {
         let from = self.node();
         match self.kernel.effective() {
-            Effective::Now => self.kernel.send(from, to, message, false),
+            Effective::Now => self.kernel.send(from, to, message),
             Effective::Never => {}
-            Effective::Late(time) => {
-                let incarnation = self.incarnation();
-                self.kernel.schedule(
-                    time,
-                    0,
-                    Event::LateSend { node: from, incarnation, to, seen: false, message },
-                );
-            }
+            Effective::Late(_) => self.kernel.put_off(Deed::Send { to, message, announced: false }),
         }
     }
 
@@ -76,13 +71,13 @@ impl<P: Protocol> Context<'_, P> {
 
     /// Cancels a timer; one that has fired is no mistake.
     pub fn cancel_timer(&mut self, timer: TimerId) {
-        self.kernel.queue.cancel(timer.0);
+        self.kernel.cancel(timer.0);
     }
 
     /// The node's disk, to read from and to recover.
     pub fn disk(&mut self) -> &mut Disk<P::Stored> {
         let node = self.node();
-        &mut self.kernel.node_mut(node).disk
+        self.kernel.node_mut(node).seen_disk()
     }
 
     /// Appends to a log; the index of the new entry. It is volatile until a sync has covered it.
@@ -91,13 +86,7 @@ impl<P: Protocol> Context<'_, P> {
     /// [`DiskFull`] while no space is left.
     pub fn append(&mut self, log: LogId, value: P::Stored) -> Result<usize, DiskFull> {
         self.space()?;
-        let disk = self.disk();
-        // A node that has crashed in this callback has lost its open files: nothing is written.
-        let at = disk.len(log);
-        if !self.kernel.current.dead {
-            return Ok(self.disk().append(log, value));
-        }
-        Ok(at)
+        Ok(self.disk().append(log, value))
     }
 
     /// Replaces the value of a cell. It is volatile until a sync has covered it.
@@ -106,9 +95,7 @@ impl<P: Protocol> Context<'_, P> {
     /// [`DiskFull`] while no space is left.
     pub fn set(&mut self, cell: CellId, value: P::Stored) -> Result<(), DiskFull> {
         self.space()?;
-        if !self.kernel.current.dead {
-            self.disk().set(cell, value);
-        }
+        self.disk().set(cell, value);
         Ok(())
     }
 
@@ -145,10 +132,7 @@ impl<P: Protocol> Context<'_, P> {
         match self.kernel.effective() {
             Effective::Now => self.kernel.note(node, note),
             Effective::Never => {}
-            Effective::Late(time) => {
-                let incarnation = self.incarnation();
-                self.kernel.schedule(time, 0, Event::LateNote { node, incarnation, note });
-            }
+            Effective::Late(_) => self.kernel.put_off(Deed::Note(note)),
         }
     }
 
@@ -172,15 +156,22 @@ impl<P: Protocol> Context<'_, P> {
     /// `restart`.
     pub fn abort(&mut self, restart: Span) {
         let node = self.node();
-        if self.base().is_some() {
-            self.kernel.abort(node, restart);
+        match self.kernel.effective() {
+            Effective::Now => self.kernel.abort(node, restart),
+            Effective::Never => {}
+            Effective::Late(_) => {
+                self.kernel.put_off(Deed::Abort { restart });
+                self.kernel.current.dead = true;
+            }
         }
     }
 
     /// Ends the run: everything that was to be seen has been seen.
     pub fn finish(&mut self) {
-        if !self.kernel.current.dead {
-            self.kernel.end(Ending::Finished);
+        match self.kernel.effective() {
+            Effective::Now => self.kernel.end(Ending::Finished),
+            Effective::Never => {}
+            Effective::Late(_) => self.kernel.put_off(Deed::Finish),
         }
     }
 
@@ -195,6 +186,9 @@ impl<P: Protocol> Context<'_, P> {
 
     fn space(&mut self) -> Result<(), DiskFull> {
         let node = self.node();
+        if self.kernel.current.dead {
+            return Ok(());
+        }
         match self.kernel.node(node).disk_fault(DiskEffect::Full) {
             None => Ok(()),
             Some(fault) => {

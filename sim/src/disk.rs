@@ -4,7 +4,7 @@
 //! completed. At a crash the unsynced rest of each log survives or not, as drawn: a prefix; with
 //! `TearTail` the first entry that was lost is there but unreadable; with `Scatter` an arbitrary
 //! subset survives, and what was lost before a survivor is unreadable. A cell is replaced whole: it
-//! keeps its old or its new value. Entries whose sync failed look fine until the next restart, as
+//! keeps its old or its new value. Entries whose sync failed look fine until the next crash, as
 //! pages do that a kernel has marked clean after a failed `fsync` (the PostgreSQL reports of 2018).
 //!
 //! Entries are values of the actor's own type, not bytes: a checksum that does not match is a
@@ -73,7 +73,7 @@ struct Cell<T> {
 }
 
 /// What a sync covers: the length of each log and the version of each cell when it began.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cover {
     id: SyncId,
     logs: SmallVec<[(LogId, usize); 4]>,
@@ -95,7 +95,7 @@ pub(crate) struct CrashReport {
 }
 
 /// The disk of one node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Disk<T> {
     logs: Vec<Log<T>>,
     cells: Vec<Cell<T>>,
@@ -158,10 +158,16 @@ impl<T: Clone> Disk<T> {
     }
 
     /// Cuts the log to its first `len` entries, at once and for good: for recovery after a restart.
-    pub fn truncate(&mut self, log: LogId, len: usize) {
-        let log = &mut self.logs[log.0 as usize];
+    pub fn truncate(&mut self, id: LogId, len: usize) {
+        let log = &mut self.logs[id.0 as usize];
         log.entries.truncate(len);
         log.durable = log.durable.min(len);
+        // A sync under way covers what was cut off, not what is written in its place.
+        for covered in self.covers.iter_mut().flat_map(|cover| &mut cover.logs) {
+            if covered.0 == id {
+                covered.1 = covered.1.min(len);
+            }
+        }
     }
 
     pub(crate) fn append(&mut self, log: LogId, value: T) -> usize {
@@ -209,11 +215,16 @@ impl<T: Clone> Disk<T> {
         }
     }
 
-    /// Everything is durable: a clean stop.
-    pub(crate) fn sync_all(&mut self) {
+    /// The last sync of a clean stop: everything is durable, or with `failed` never will be.
+    pub(crate) fn sync_all(&mut self, failed: bool) {
         self.begin_sync(SyncId(u64::MAX));
-        self.end_sync(SyncId(u64::MAX), false);
+        self.end_sync(SyncId(u64::MAX), failed);
         self.covers.clear();
+    }
+
+    /// Whether nothing was ever written.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.logs.iter().all(|log| log.entries.is_empty()) && self.cells.iter().all(|cell| cell.version == 0)
     }
 
     /// Loses everything.
@@ -243,18 +254,15 @@ impl<T: Clone> Disk<T> {
 
     /// Makes up to `count` durable entries unreadable; how many it found to rot.
     pub(crate) fn rot(&mut self, count: u32, draw: &mut Stream) -> u32 {
+        let mut sound: Vec<&mut Entry<T>> = Vec::new();
+        for log in &mut self.logs {
+            sound.extend(log.entries[..log.durable].iter_mut().filter(|entry| entry.damage.is_none()));
+        }
         let mut rotten = 0;
-        for _ in 0..count {
-            let total: u64 = self.logs.iter().map(|log| log.durable as u64).sum();
-            let mut at = draw.below(total) as usize;
-            for log in &mut self.logs {
-                if at < log.durable {
-                    log.entries[at].damage = Some(Damage::Rotten);
-                    rotten += 1;
-                    break;
-                }
-                at -= log.durable;
-            }
+        while rotten < count && !sound.is_empty() {
+            let at = draw.below(sound.len() as u64) as usize;
+            sound.swap_remove(at).damage = Some(Damage::Rotten);
+            rotten += 1;
         }
         rotten
     }
@@ -316,13 +324,9 @@ mod tests {
     fn disk(durable: u32, total: u32) -> (Disk<u32>, LogId) {
         let mut disk = Disk::new();
         let log = disk.log("log");
-        for n in 0..durable {
-            disk.append(log, n);
-        }
+        (0..durable).for_each(|n| _ = disk.append(log, n));
         disk.begin_sync(SyncId(1));
-        for n in durable..total {
-            disk.append(log, n);
-        }
+        (durable..total).for_each(|n| _ = disk.append(log, n));
         disk.end_sync(SyncId(1), false);
         (disk, log)
     }
@@ -370,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sync_is_found_out_at_the_next_restart() {
+    fn a_failed_sync_is_found_out_at_the_next_crash() {
         let mut disk = Disk::new();
         let log = disk.log("log");
         disk.append(log, 1);
@@ -391,7 +395,7 @@ mod tests {
             let mut disk = Disk::new();
             let cell = disk.cell("cell");
             disk.set(cell, 1);
-            disk.sync_all();
+            disk.sync_all(false);
             disk.set(cell, 2);
             disk.crash(CrashMode::default(), &mut draw(seed));
             seen.insert(disk.get(cell).map(Result::<&u32, Damage>::copied));
@@ -404,8 +408,26 @@ mod tests {
         let (mut disk, log) = disk(3, 6);
         assert_eq!(disk.rot(2, &mut draw(1)), 2);
         let entries = read(&disk, log);
-        assert!(entries[..3].contains(&Err(Damage::Rotten)));
+        assert_eq!(entries[..3].iter().filter(|entry| **entry == Err(Damage::Rotten)).count(), 2);
         assert!(entries[3..].iter().all(Result::is_ok));
+    }
+
+    #[test]
+    fn a_sync_does_not_cover_what_replaced_entries_that_were_cut_off() {
+        let mut disk = Disk::new();
+        let log = disk.log("log");
+        (0..4).for_each(|n| _ = disk.append(log, n));
+        disk.begin_sync(SyncId(1));
+        disk.truncate(log, 1);
+        (10..13).for_each(|n| _ = disk.append(log, n));
+        disk.end_sync(SyncId(1), false);
+        let lost = (0..50).any(|seed| {
+            let mut disk = disk.clone();
+            disk.crash(CrashMode::default(), &mut draw(seed));
+            assert_eq!(read(&disk, log)[0], Ok(0));
+            disk.len(log) == 1
+        });
+        assert!(lost, "10, 11 and 12 were written after the sync had begun");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Actors reach it through [`crate::Context`], the run loop through [`crate::World`].
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use crate::actor::{Message, Note, Protocol};
@@ -41,19 +42,36 @@ pub(crate) enum Event<P: Protocol> {
         sync: SyncId,
     },
     /// What a node did in the instant in which it was paused takes effect when it goes on.
-    LateSend {
+    Late {
         node: NodeId,
         incarnation: u32,
+        deed: Deed<P>,
+    },
+}
+
+impl<P: Protocol> Event<P> {
+    /// The bytes of the message on its way, if it is one.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::Deliver { message, .. } => u64::from(message.size()),
+            Self::Start { .. } | Self::Timer { .. } | Self::Synced { .. } | Self::Late { .. } => 0,
+        }
+    }
+}
+
+/// What a callback can do that others see.
+pub(crate) enum Deed<P: Protocol> {
+    Send {
         to: NodeId,
-        /// Whether triggers that strike before the message have seen it.
-        seen: bool,
         message: P::Message,
+        /// The faults that strike before it have been told.
+        announced: bool,
     },
-    LateNote {
-        node: NodeId,
-        incarnation: u32,
-        note: P::Note,
+    Note(P::Note),
+    Abort {
+        restart: Span,
     },
+    Finish,
 }
 
 /// An observation with its place in the run.
@@ -87,6 +105,8 @@ pub(crate) struct Kernel<P: Protocol> {
     pub(crate) key: Key,
     pub(crate) now: Instant,
     pub(crate) queue: Queue<Event<P>>,
+    /// What came for nodes that stood still and now go on: it goes before all that waits in the queue.
+    pub(crate) backlog: VecDeque<Entry<Event<P>>>,
     pub(crate) nodes: Vec<Node<P>>,
     pub(crate) network: Network,
     pub(crate) agenda: Agenda,
@@ -101,7 +121,7 @@ pub(crate) struct Kernel<P: Protocol> {
     pub(crate) probes: Vec<(&'static str, u64)>,
     /// Nodes whose actor is to be dropped.
     pub(crate) reap: Vec<NodeId>,
-    /// Nodes whose actor is to be told to stop.
+    /// Nodes whose actor is to be told to stop, and why.
     pub(crate) stopping: Vec<(NodeId, EventId)>,
     pub(crate) ending: Option<Ending>,
     pub(crate) disk_sync: (Span, Span),
@@ -158,31 +178,54 @@ impl<P: Protocol> Kernel<P> {
         Effective::Late(node.paused_until + Span::from_nanos(self.current.late))
     }
 
-    /// Sends a message; `seen` says that triggers which strike before it have been asked.
-    #[inline]
-    pub(crate) fn send(&mut self, from: NodeId, to: NodeId, message: P::Message, seen: bool) {
-        let watched = !self.node(from).watches.is_empty();
-        if watched && !seen {
-            self.watch(from, Moment::Before, Seen::Sends(message.kind()));
-            match self.effective() {
-                Effective::Now => {}
-                Effective::Never => return,
-                Effective::Late(time) => {
-                    let incarnation = self.node(from).incarnation;
-                    self.schedule(
-                        time,
-                        0,
-                        Event::LateSend { node: from, incarnation, to, seen: true, message },
-                    );
-                    return;
-                }
-            }
+    /// Does something now that a callback has done late: its node had been paused in the middle of it.
+    pub(crate) fn do_late(&mut self, node: NodeId, deed: Deed<P>) {
+        match deed {
+            Deed::Send { to, message, announced: false } => self.send(node, to, message),
+            Deed::Send { to, message, announced: true } => self.send_watched(node, to, message),
+            Deed::Note(note) => self.note(node, note),
+            Deed::Abort { restart } => self.abort(node, restart),
+            Deed::Finish => self.end(Ending::Finished),
         }
+    }
+
+    /// Keeps a deed of the current callback until its node goes on.
+    #[cold]
+    pub(crate) fn put_off(&mut self, deed: Deed<P>) {
+        let Current { node, incarnation, event, .. } = self.current;
+        self.next_id += 1;
+        let entry =
+            Entry { id: self.next_id, cause: event.raw(), event: Event::Late { node, incarnation, deed } };
+        self.hold(node, entry);
+    }
+
+    /// Keeps an event until its node goes on.
+    #[cold]
+    pub(crate) fn hold(&mut self, node: NodeId, entry: Entry<Event<P>>) {
+        let Self { nodes, agenda, .. } = self;
+        let node = &mut nodes[node.index()];
+        node.paused_by.iter().for_each(|fault| agenda.bite(*fault));
+        node.held.push_back(entry);
+    }
+
+    #[inline]
+    pub(crate) fn send(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+        if self.node(from).watches.is_empty() {
+            return self.dispatch(from, to, message);
+        }
+        self.watch(from, Moment::Before, Seen::Sends(message.kind()));
+        match self.effective() {
+            Effective::Now => self.send_watched(from, to, message),
+            Effective::Never => {}
+            Effective::Late(_) => self.put_off(Deed::Send { to, message, announced: true }),
+        }
+    }
+
+    /// Sends a message of which the faults that strike before it have been told.
+    fn send_watched(&mut self, from: NodeId, to: NodeId, message: P::Message) {
         let kind = message.kind();
         self.dispatch(from, to, message);
-        if watched {
-            self.watch(from, Moment::After, Seen::Sends(kind));
-        }
+        self.watch(from, Moment::After, Seen::Sends(kind));
     }
 
     /// Hands a message to the network.
@@ -233,7 +276,7 @@ impl<P: Protocol> Kernel<P> {
         let node = self.node_mut(id);
         node.syncs_begun += 1;
         let sync = SyncId(node.syncs_begun);
-        node.disk.begin_sync(sync);
+        node.seen_disk().begin_sync(sync);
         let mut takes = node.syncs.span(shortest, longest);
         let tie = node.syncs.bits() as u32;
         let incarnation = node.incarnation;
@@ -291,15 +334,23 @@ impl<P: Protocol> Kernel<P> {
         }
     }
 
-    /// Marks the faults on a clock that was read.
-    pub(crate) fn feel_clock(&mut self, id: NodeId) {
+    /// Cancels a timer. One that came due while its node stood still waits in the backlog.
+    #[inline]
+    pub(crate) fn cancel(&mut self, timer: Handle) {
+        if self.queue.cancel(timer).is_none() && !self.backlog.is_empty() {
+            self.backlog.retain(|entry| entry.id != timer.id());
+        }
+    }
+
+    /// Marks the faults on a wall clock that was read.
+    pub(crate) fn feel_wall(&mut self, id: NodeId) {
         for fault in &self.nodes[id.index()].clock.faults {
             self.agenda.bite(*fault);
         }
     }
 
-    /// Marks the drifts on a clock that a timer was set by.
-    fn feel_drift(&mut self, id: NodeId) {
+    /// Marks the drifts on a clock that was read or that a timer was set by.
+    pub(crate) fn feel_drift(&mut self, id: NodeId) {
         for fault in &self.nodes[id.index()].clock.faults {
             self.agenda.bite_if_drift(*fault);
         }
@@ -333,6 +384,7 @@ impl<P: Protocol> Kernel<P> {
         let now = self.now;
         let node = self.node_mut(id);
         node.alive = true;
+        node.starting = true;
         node.draws = None;
         let incarnation = node.incarnation;
         let tie = node.timer_ties.bits() as u32;
@@ -356,17 +408,6 @@ pub(crate) enum Effective {
     Late(Instant),
 }
 
-impl<P: Protocol> Event<P> {
-    /// How much it counts as bytes on their way.
-    #[inline]
-    pub(crate) fn queued_bytes(&self) -> u64 {
-        match self {
-            Self::Deliver { message, .. } => u64::from(message.size()),
-            _ => 0,
-        }
-    }
-}
-
 impl<P: Protocol> fmt::Debug for Event<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -374,8 +415,7 @@ impl<P: Protocol> fmt::Debug for Event<P> {
             Self::Deliver { .. } => "Deliver",
             Self::Timer { .. } => "Timer",
             Self::Synced { .. } => "Synced",
-            Self::LateSend { .. } => "LateSend",
-            Self::LateNote { .. } => "LateNote",
+            Self::Late { .. } => "Late",
         })
     }
 }

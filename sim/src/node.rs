@@ -79,13 +79,22 @@ pub(crate) struct Node<P: Protocol> {
     pub(crate) name: Rc<str>,
     pub(crate) incarnation: u32,
     pub(crate) alive: bool,
+    /// Alive, but its actor has not been told so yet.
+    pub(crate) starting: bool,
     pub(crate) down: u32,
     pub(crate) paused: u32,
     /// When the last pause ends.
     pub(crate) paused_until: Instant,
-    /// What came for the node while it was paused.
+    /// The faults that pause it.
+    pub(crate) paused_by: Vec<u32>,
+    /// What came for the node while it was paused, after what it did itself when the pause struck.
     pub(crate) held: VecDeque<Entry<Event<P>>>,
     pub(crate) disk: Disk<P::Stored>,
+    /// What a callback sees and writes in place of the disk after a fault has struck in the middle of
+    /// it. After a pause it becomes the disk, if the node goes on alive; after a crash it is dropped.
+    pub(crate) aside: Option<Box<Disk<P::Stored>>>,
+    /// The event that a pause struck just before: its triggers have seen it.
+    pub(crate) announced: Option<u64>,
     pub(crate) disk_faults: Vec<DiskFault>,
     pub(crate) clock: Clock,
     pub(crate) watches: Vec<Watch>,
@@ -113,6 +122,18 @@ pub(crate) enum DiskEffect {
 }
 
 impl<P: Protocol> Node<P> {
+    /// The disk as the running callback sees it.
+    #[inline]
+    pub(crate) fn seen_disk(&mut self) -> &mut Disk<P::Stored> {
+        self.aside.as_deref_mut().unwrap_or(&mut self.disk)
+    }
+
+    /// From here on, what the running callback writes does not reach the disk.
+    pub(crate) fn set_disk_aside(&mut self) {
+        let disk = &self.disk;
+        self.aside.get_or_insert_with(|| Box::new(disk.clone()));
+    }
+
     /// The fault with this effect that is at work on the disk.
     pub(crate) fn disk_fault(&self, effect: DiskEffect) -> Option<u32> {
         self.disk_faults.iter().find(|at_work| at_work.effect == effect).map(|at_work| at_work.fault)

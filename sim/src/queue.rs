@@ -18,6 +18,12 @@ pub(crate) struct Handle {
     id: u64,
 }
 
+impl Handle {
+    pub(crate) fn id(self) -> u64 {
+        self.id
+    }
+}
+
 /// An event that waits.
 #[derive(Debug)]
 pub(crate) struct Entry<E> {
@@ -98,8 +104,9 @@ impl<E> Queue<E> {
         place.entry.take()
     }
 
-    /// Puts every event at a new time for which `retime` gives one.
-    pub(crate) fn retime(&mut self, mut retime: impl FnMut(&E) -> Option<Instant>) {
+    /// Puts every event at a new time for which `retime` gives one; whether any has moved.
+    pub(crate) fn retime(&mut self, mut retime: impl FnMut(&E) -> Option<Instant>) -> bool {
+        let mut any = false;
         for slot in 0..self.slots.len() {
             let place = &mut self.slots[slot];
             let Some(time) = place.entry.as_ref().and_then(|entry| retime(&entry.event)) else { continue };
@@ -108,8 +115,10 @@ impl<E> Queue<E> {
             if moved != place.key {
                 place.key = moved;
                 self.sift_in(moved);
+                any = true;
             }
         }
+        any
     }
 
     #[inline]

@@ -143,6 +143,7 @@ impl<P: Protocol> World<P> {
         let kernel = Kernel {
             now: Instant::ZERO,
             queue: Queue::new(),
+            backlog: VecDeque::new(),
             nodes: Vec::new(),
             network: Network::new(key.clone(), settings.link),
             key,
@@ -178,9 +179,13 @@ impl<P: Protocol> World<P> {
             name: name.into(),
             incarnation: 0,
             alive: false,
+            starting: false,
             down: 0,
             paused: 0,
             paused_until: Instant::ZERO,
+            paused_by: Vec::new(),
+            aside: None,
+            announced: None,
             held: VecDeque::new(),
             disk: Disk::new(),
             disk_faults: Vec::new(),
@@ -226,6 +231,10 @@ impl<P: Protocol> World<P> {
             if let Some(ending) = self.kernel.ending.take() {
                 return ending;
             }
+            if let Some(entry) = self.kernel.backlog.pop_front() {
+                self.step(entry);
+                continue;
+            }
             let event_time = self.kernel.queue.next_time();
             let action_time = self.kernel.agenda.next_time();
             // Faults come before events of the same time.
@@ -238,7 +247,7 @@ impl<P: Protocol> World<P> {
                     return Ending::TimeUp;
                 }
                 self.kernel.now = action_time;
-                // A fault that goes back and forth counts too: nothing escapes the budget.
+                // Turns back and forth cost as events do: a run cannot spend for ever on them.
                 if !self.kernel.count_event() {
                     continue;
                 }
@@ -276,17 +285,15 @@ impl<P: Protocol> World<P> {
             Event::Start { node, incarnation }
             | Event::Timer { node, incarnation, .. }
             | Event::Synced { node, incarnation, .. }
-            | Event::LateSend { node, incarnation, .. }
-            | Event::LateNote { node, incarnation, .. } => (*node, *incarnation),
+            | Event::Late { node, incarnation, .. } => (*node, *incarnation),
         };
         let node = &mut kernel.nodes[id.index()];
         if !node.alive || node.incarnation != incarnation {
             return self.lose(entry, "the process it was for is gone");
         }
-        if node.paused > 0 {
-            kernel.queued_bytes += entry.event.queued_bytes();
-            node.held.push_back(entry);
-            return;
+        if node.paused > 0 || node.starting && !matches!(entry.event, Event::Start { .. }) {
+            kernel.queued_bytes += entry.event.size();
+            return kernel.hold(id, entry);
         }
         let watched = !node.watches.is_empty();
         if !kernel.count_event() {
@@ -294,6 +301,16 @@ impl<P: Protocol> World<P> {
         }
         kernel.current =
             Current { node: id, incarnation, event: EventId::event(entry.id), dead: false, late: 0 };
+        if watched
+            && let Event::Deliver { message, .. } = &entry.event
+            && kernel.node_mut(id).announced.take() != Some(entry.id)
+        {
+            kernel.watch(id, Moment::Before, Seen::Receives(message.kind()));
+            if kernel.current.dead || kernel.node(id).paused > 0 {
+                return self.postpone(id, entry);
+            }
+        }
+        let kernel = &mut self.kernel;
         let cause = entry.cause;
         match entry.event {
             Event::Deliver { from, message, .. } => {
@@ -309,12 +326,6 @@ impl<P: Protocol> World<P> {
                     kernel.tell(Some(id), Happening::Deliver { from }, EventId::from_raw(cause), label);
                 }
                 let kind = message.kind();
-                if watched {
-                    kernel.watch(id, Moment::Before, Seen::Receives(kind));
-                    if kernel.current.dead || kernel.node(id).paused > 0 {
-                        return self.postpone(entry.id, cause, id, from, incarnation, message);
-                    }
-                }
                 self.call(id, |actor, context| actor.message(context, from, message));
                 if watched {
                     self.kernel.watch(id, Moment::After, Seen::Receives(kind));
@@ -351,17 +362,21 @@ impl<P: Protocol> World<P> {
                     let label = if incarnation == 0 { "starts" } else { "starts again" };
                     kernel.tell(Some(id), Happening::Start, EventId::from_raw(cause), label.to_owned());
                 }
-                self.actors[id.index()] = Some(self.factories[id.index()](Boot { node: id, incarnation }));
+                // What came in the same instant before the start comes after it.
+                let Kernel { nodes, backlog, .. } = kernel;
+                nodes[id.index()].starting = false;
+                backlog.append(&mut nodes[id.index()].held);
+                let factory = &self.factories[id.index()];
+                match catch_unwind(AssertUnwindSafe(|| factory(Boot { node: id, incarnation }))) {
+                    Ok(actor) => self.actors[id.index()] = Some(actor),
+                    Err(panic) => return self.panicked(id, &*panic),
+                }
                 self.call(id, |actor, context| actor.start(context));
             }
             // The cause is the event in which the node was paused.
-            Event::LateSend { to, seen, message, .. } => {
+            Event::Late { deed, .. } => {
                 kernel.current.event = EventId::from_raw(cause);
-                kernel.send(id, to, message, seen);
-            }
-            Event::LateNote { note, .. } => {
-                kernel.current.event = EventId::from_raw(cause);
-                kernel.note(id, note);
+                kernel.do_late(id, deed);
             }
         }
         self.settle();
@@ -370,20 +385,14 @@ impl<P: Protocol> World<P> {
     /// The node crashed or was paused as the message reached it: it is lost with the node, or is
     /// handled when the node goes on.
     #[cold]
-    fn postpone(
-        &mut self,
-        id: u64,
-        cause: u64,
-        node: NodeId,
-        from: NodeId,
-        incarnation: u32,
-        message: P::Message,
-    ) {
-        let kernel = &mut self.kernel;
-        if !kernel.current.dead {
-            kernel.queued_bytes += u64::from(message.size());
-            let event = Event::Deliver { from, to: node, incarnation, message };
-            kernel.node_mut(node).held.push_front(Entry { id, cause, event });
+    fn postpone(&mut self, node: NodeId, entry: Entry<Event<P>>) {
+        if self.kernel.current.dead {
+            self.lose(entry, "the process it was for is gone");
+        } else {
+            let kernel = &mut self.kernel;
+            kernel.queued_bytes += entry.event.size();
+            kernel.node_mut(node).announced = Some(entry.id);
+            kernel.hold(node, entry);
         }
         self.settle();
     }
@@ -441,19 +450,24 @@ impl<P: Protocol> World<P> {
             if !node.alive {
                 continue;
             }
-            let (incarnation, paused) = (node.incarnation, node.paused > 0);
-            self.kernel.current = Current { node: id, incarnation, event, dead: false, late: 0 };
+            let incarnation = node.incarnation;
             // A paused process cannot be asked to stop; it is killed.
-            if !paused {
+            let answers = node.paused == 0;
+            self.kernel.current = Current { node: NOBODY, incarnation, event, dead: false, late: 0 };
+            if answers {
+                self.kernel.current.node = id;
                 self.call(id, |actor, context| actor.stop(context));
             }
             if self.kernel.node(id).alive {
-                self.kernel.node_mut(id).disk.sync_all();
+                let failed = self.kernel.node(id).disk_fault(DiskEffect::FailSync);
+                failed.iter().for_each(|fault| self.kernel.agenda.bite(*fault));
+                self.kernel.node_mut(id).disk.sync_all(failed.is_some());
                 self.kernel.bury(id, "stops");
             }
         }
         for id in std::mem::take(&mut self.kernel.reap) {
             self.actors[id.index()] = None;
+            self.kernel.node_mut(id).aside = None;
         }
     }
 

@@ -14,9 +14,13 @@ use crate::random::Purpose;
 use crate::time::{Instant, Span};
 use crate::trace::{EventId, Happening};
 
-/// A node that goes on after a pause handles what came meanwhile from this much later on, so that
-/// what it did in the instant of the pause comes first.
-const BACKLOG_AFTER: Span = Span::from_micros(1);
+/// The least time from one jump of a clock to the next.
+const SHORTEST_JUMP: Span = Span::from_micros(1);
+
+/// How long a node of a crash loop stays down: long enough to tell one crash from the next.
+fn outage(down: Span) -> Span {
+    down.max(Span::NANO)
+}
 
 /// What happens at a time, beside events.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +29,8 @@ pub(crate) enum Action {
     End(u32),
     /// The next turn of a fault that goes back and forth: a crash loop, a flapping clock.
     Turn(u32, u32),
-    Restart(NodeId),
+    /// A node that ended itself in this event is up again.
+    Restart(NodeId, EventId),
 }
 
 /// A fault with its nodes resolved.
@@ -35,8 +40,10 @@ pub(crate) struct Armed {
     first: NodeSet,
     /// Receivers, or the other side.
     second: NodeSet,
-    until: Instant,
     bitten: bool,
+    /// Of a fault that goes back and forth: whether what it did last is still to be undone.
+    struck: bool,
+    over: bool,
 }
 
 /// The faults of a run, and what is to be done about them when.
@@ -146,7 +153,8 @@ impl What {
         match self {
             Self::Crash { down, .. } | Self::LoseDisk { down, .. } | Self::Stop { down, .. } => *down,
             Self::CrashLoop { times, down, up, .. } => {
-                down.times(u64::from(*times)) + up.times(u64::from(times.saturating_sub(1)))
+                let times = u64::from((*times).max(1));
+                outage(*down).times(times) + up.times(times - 1)
             }
             Self::Rot { .. } => Span::ZERO,
             Self::Pause { lasts, .. }
@@ -196,7 +204,8 @@ impl<P: Protocol> Kernel<P> {
                 }
             }
             let what = fault.what.clone();
-            self.agenda.armed.push(Armed { what, first, second, until: Instant::ZERO, bitten: false });
+            let (bitten, struck, over) = (false, false, false);
+            self.agenda.armed.push(Armed { what, first, second, bitten, struck, over });
         }
         Ok(())
     }
@@ -215,27 +224,31 @@ impl<P: Protocol> Kernel<P> {
         match action {
             Action::Begin(fault) => self.begin_fault(fault),
             Action::End(fault) => self.as_fault(fault, |kernel| {
-                kernel.tell_fault(fault, "ends");
+                kernel.tell_fault(fault, EventId::fault(fault), "ends");
                 kernel.end_fault(fault);
             }),
             Action::Turn(fault, turn) => self.as_fault(fault, |kernel| kernel.turn(fault, turn)),
-            Action::Restart(node) => self.release(node),
+            Action::Restart(node, event) => self.on_behalf_of(event, |kernel| kernel.release(node)),
         }
     }
 
     /// Does something in the name of a fault: what follows from it has the fault as its cause.
     fn as_fault(&mut self, fault: u32, action: impl FnOnce(&mut Self)) {
-        let event = std::mem::replace(&mut self.current.event, EventId::fault(fault));
+        self.on_behalf_of(EventId::fault(fault), action);
+    }
+
+    fn on_behalf_of(&mut self, event: EventId, action: impl FnOnce(&mut Self)) {
+        let event = std::mem::replace(&mut self.current.event, event);
         action(self);
         self.current.event = event;
     }
 
-    fn tell_fault(&mut self, fault: u32, verb: &str) {
+    fn tell_fault(&mut self, fault: u32, cause: EventId, verb: &str) {
         if self.trace.is_some() || tracing::enabled!(target: "millpond", tracing::Level::DEBUG) {
             let kind = self.agenda.armed[fault as usize].what.kind();
             let label = format!("{kind} {verb}");
             tracing::debug!(target: "millpond", t = %self.now, event = %EventId::fault(fault), "{label}");
-            self.tell(None, Happening::Fault, EventId::GENESIS, label);
+            self.tell(None, Happening::Fault, cause, label);
         }
     }
 
@@ -243,11 +256,12 @@ impl<P: Protocol> Kernel<P> {
         if self.now >= self.agenda.heals_at {
             return;
         }
+        // The event that a trigger waited for; the start of the world where a time came.
+        let cause = self.current.event;
         self.as_fault(fault, |kernel| {
-            kernel.tell_fault(fault, "begins");
-            let armed = &mut kernel.agenda.armed[fault as usize];
+            kernel.tell_fault(fault, cause, "begins");
+            let armed = &kernel.agenda.armed[fault as usize];
             let until = (kernel.now + armed.what.lasts()).min(kernel.agenda.heals_at);
-            armed.until = until;
             let (what, first, second) = (armed.what.clone(), armed.first, armed.second);
             let kind = what.kind() as u64;
             kernel.fingerprint.absorb([
@@ -266,7 +280,7 @@ impl<P: Protocol> Kernel<P> {
         match what {
             What::Crash { .. } => first.iter().for_each(|node| self.crash_by(fault, node, false)),
             What::LoseDisk { .. } => first.iter().for_each(|node| self.crash_by(fault, node, true)),
-            What::CrashLoop { .. } | What::Jump { .. } => return self.turn(fault, 0),
+            What::CrashLoop { .. } | What::Jump { .. } => self.turn(fault, 0),
             What::Stop { .. } => {
                 for node in first.iter() {
                     let stopping = self.node(node).alive;
@@ -303,33 +317,42 @@ impl<P: Protocol> Kernel<P> {
                     // Keyed by time: another fault more or less leaves this one as it is.
                     let at = self.now.as_nanos() & ((1 << 48) - 1);
                     let mut draw = self.key.stream(Purpose::Rot, u64::from(node.number()) << 48 | at);
-                    if self.node_mut(node).disk.rot(*entries, &mut draw) > 0 {
+                    let node = self.node_mut(node);
+                    if let Some(aside) = &mut node.aside {
+                        aside.rot(*entries, &mut draw.clone());
+                    }
+                    if node.disk.rot(*entries, &mut draw) > 0 {
                         self.agenda.bite(fault);
                     }
                 }
-                return;
             }
             What::Offset { by, .. } => {
-                first.iter().for_each(|node| self.shift_clock(node, by.as_nanos()));
+                first.iter().for_each(|node| self.shift_clock(node, i128::from(by.as_nanos())));
                 self.clock_fault(fault, first);
             }
             What::Drift { ppm, .. } => {
-                first.iter().for_each(|node| self.drift_clock(node, *ppm));
                 self.clock_fault(fault, first);
+                for node in first.iter() {
+                    if self.drift_clock(node, i64::from(*ppm)) {
+                        self.agenda.bite(fault);
+                    }
+                }
             }
         }
         self.agenda.add(until, Action::End(fault));
     }
 
     fn end_fault(&mut self, fault: u32) {
-        let armed = &self.agenda.armed[fault as usize];
+        let armed = &mut self.agenda.armed[fault as usize];
+        armed.over = true;
         let (what, first) = (armed.what.clone(), armed.first);
         match what {
             What::Crash { .. } | What::LoseDisk { .. } | What::Stop { .. } => {
                 first.iter().for_each(|node| self.release(node));
             }
-            What::CrashLoop { .. } | What::Jump { .. } | What::Rot { .. } => {}
-            What::Pause { .. } => first.iter().for_each(|node| self.resume(node)),
+            What::CrashLoop { .. } | What::Jump { .. } => self.undo_turn(fault),
+            What::Rot { .. } => {}
+            What::Pause { .. } => first.iter().for_each(|node| self.resume(fault, node)),
             What::Partition { .. }
             | What::Cut { .. }
             | What::Isolate { .. }
@@ -347,58 +370,72 @@ impl<P: Protocol> Kernel<P> {
                 first.iter().for_each(|node| self.node_mut(node).disk_faults.retain(|at| at.fault != fault));
             }
             What::Offset { by, .. } => {
-                first.iter().for_each(|node| self.shift_clock(node, -by.as_nanos()));
+                first.iter().for_each(|node| self.shift_clock(node, -i128::from(by.as_nanos())));
                 self.end_clock_fault(fault, first);
             }
             What::Drift { ppm, .. } => {
-                first.iter().for_each(|node| self.drift_clock(node, -ppm));
+                for node in first.iter() {
+                    self.drift_clock(node, -i64::from(ppm));
+                }
                 self.end_clock_fault(fault, first);
             }
         }
     }
 
-    /// A fault that goes back and forth: even turns strike, odd ones undo.
+    /// The next turn of a fault that goes back and forth: even turns strike, odd ones undo.
     fn turn(&mut self, fault: u32, turn: u32) {
-        let armed = &self.agenda.armed[fault as usize];
-        let (what, first, until) = (armed.what.clone(), armed.first, armed.until);
+        let armed = &mut self.agenda.armed[fault as usize];
+        if armed.over {
+            return;
+        }
         let strikes = turn.is_multiple_of(2);
-        let next = match what {
-            What::CrashLoop { times, down, up, .. } => {
+        let next = match armed.what {
+            What::CrashLoop { down, up, .. } => {
                 if strikes {
-                    first.iter().for_each(|node| self.crash_by(fault, node, false));
-                    Some(down)
+                    outage(down)
                 } else {
-                    first.iter().for_each(|node| self.release(node));
-                    (turn / 2 + 1 < times).then_some(up)
+                    up
                 }
             }
-            What::Jump { by, every, .. } => {
-                let every = every.max(Span::from_micros(1));
-                if turn == 0 {
+            What::Jump { every, .. } => every.max(SHORTEST_JUMP),
+            _ => return,
+        };
+        if strikes {
+            armed.struck = true;
+            let (what, first) = (armed.what.clone(), armed.first);
+            match what {
+                What::CrashLoop { .. } => first.iter().for_each(|node| self.crash_by(fault, node, false)),
+                What::Jump { by, .. } => {
+                    first.iter().for_each(|node| self.shift_clock(node, i128::from(by.as_nanos())));
                     self.clock_fault(fault, first);
                 }
-                let by = if strikes { by.as_nanos() } else { -by.as_nanos() };
-                first.iter().for_each(|node| self.shift_clock(node, by));
-                // It ends on a turn that undoes: the clock ends up right.
-                let over = !strikes && self.now + every >= until;
-                if over {
-                    self.end_clock_fault(fault, first);
-                }
-                (!over).then_some(every)
+                _ => {}
             }
-            _ => None,
-        };
-        if let Some(next) = next {
-            let time = (self.now + next).min(until.max(self.now));
-            // Once it is over, only what undoes it may follow.
-            if strikes || time < until {
-                self.agenda.add(time, Action::Turn(fault, turn + 1));
+        } else {
+            self.undo_turn(fault);
+        }
+        self.agenda.add(self.now + next, Action::Turn(fault, turn + 1));
+    }
+
+    /// Undoes the last turn that struck, if that is still to be done.
+    fn undo_turn(&mut self, fault: u32) {
+        let armed = &mut self.agenda.armed[fault as usize];
+        if !std::mem::take(&mut armed.struck) {
+            return;
+        }
+        let (what, first) = (armed.what.clone(), armed.first);
+        match what {
+            What::CrashLoop { .. } => first.iter().for_each(|node| self.release(node)),
+            What::Jump { by, .. } => {
+                first.iter().for_each(|node| self.shift_clock(node, -i128::from(by.as_nanos())));
+                self.end_clock_fault(fault, first);
             }
+            _ => {}
         }
     }
 
     fn crash_by(&mut self, fault: u32, node: NodeId, wipe: bool) {
-        if self.node(node).alive {
+        if self.node(node).alive || wipe && !self.node(node).disk.is_blank() {
             self.agenda.bite(fault);
         }
         self.crash(node);
@@ -410,7 +447,7 @@ impl<P: Protocol> Kernel<P> {
     /// A node ends itself, and is started again after a while.
     pub(crate) fn abort(&mut self, node: NodeId, restart: Span) {
         self.crash(node);
-        self.agenda.add(self.now + restart, Action::Restart(node));
+        self.agenda.add(self.now + restart, Action::Restart(node, self.current.event));
     }
 
     /// Ends a node's life at once and keeps it down until it is released.
@@ -418,6 +455,9 @@ impl<P: Protocol> Kernel<P> {
         self.node_mut(id).down += 1;
         if !self.node(id).alive {
             return;
+        }
+        if self.current.node == id {
+            self.node_mut(id).set_disk_aside();
         }
         let tear = self.node(id).disk_fault(DiskEffect::Tear);
         let scatter = self.node(id).disk_fault(DiskEffect::Scatter);
@@ -443,11 +483,14 @@ impl<P: Protocol> Kernel<P> {
         let node = self.node_mut(id);
         node.alive = false;
         node.incarnation += 1;
-        let held = std::mem::take(&mut node.held);
-        self.queued_bytes -= held.iter().map(|entry| entry.event.queued_bytes()).sum::<u64>();
+        node.announced = None;
+        let held: u64 = node.held.drain(..).map(|entry| entry.event.size()).sum();
+        self.queued_bytes -= held;
         self.reap.push(id);
         if self.current.node == id {
             self.current.dead = true;
+        } else {
+            self.node_mut(id).aside = None;
         }
     }
 
@@ -461,29 +504,31 @@ impl<P: Protocol> Kernel<P> {
     }
 
     fn pause(&mut self, fault: u32, id: NodeId, until: Instant) {
+        let in_callback = self.current.node == id && !self.current.dead;
         let node = self.node_mut(id);
         node.paused += 1;
         node.paused_until = node.paused_until.max(until);
-        let alive = node.alive;
-        if alive {
-            self.agenda.bite(fault);
+        node.paused_by.push(fault);
+        if in_callback {
+            node.set_disk_aside();
         }
         if self.trace.is_some() {
             self.tell(Some(id), Happening::Pause, self.current.event, format!("stands still until {until}"));
         }
     }
 
-    fn resume(&mut self, id: NodeId) {
-        let now = self.now;
+    fn resume(&mut self, fault: u32, id: NodeId) {
         let node = self.node_mut(id);
         node.paused -= 1;
+        node.paused_by.retain(|by| *by != fault);
         if node.paused > 0 {
             return;
         }
-        let held = std::mem::take(&mut node.held);
-        for (entry, nth) in held.into_iter().zip(0..) {
-            self.queue.push(now + BACKLOG_AFTER + Span::from_nanos(nth), 0, entry);
+        if let Some(aside) = node.aside.take() {
+            node.disk = *aside;
         }
+        let mut held = std::mem::take(&mut node.held);
+        self.backlog.append(&mut held);
         if self.trace.is_some() {
             self.tell(Some(id), Happening::Pause, self.current.event, "goes on".to_owned());
         }
@@ -501,11 +546,12 @@ impl<P: Protocol> Kernel<P> {
         nodes.iter().for_each(|node| self.node_mut(node).clock.faults.retain(|at| *at != fault));
     }
 
-    fn shift_clock(&mut self, node: NodeId, by: i64) {
+    fn shift_clock(&mut self, node: NodeId, by: i128) {
         self.node_mut(node).clock.shift(by);
     }
 
-    fn drift_clock(&mut self, id: NodeId, ppm: i32) {
+    /// Changes the rate of a clock; whether that moved a timer.
+    fn drift_clock(&mut self, id: NodeId, ppm: i64) -> bool {
         let now = self.now;
         let Self { nodes, queue, .. } = self;
         let clock = &mut nodes[id.index()].clock;
@@ -513,6 +559,6 @@ impl<P: Protocol> Kernel<P> {
         queue.retime(|event| match event {
             Event::Timer { node, local, .. } if *node == id => Some(clock.true_time(*local).max(now)),
             _ => None,
-        });
+        })
     }
 }
