@@ -1,6 +1,6 @@
 //! The commands beside `run` and `replay`.
 
-use crate::support::{BROKEN, Here, SOUND};
+use crate::support::{BROKEN, Here, Ran, SOUND};
 
 #[test]
 fn new_writes_what_check_and_run_accept() {
@@ -81,7 +81,9 @@ fn every_exit_code_is_explained_as_the_table_has_it() {
 
 #[test]
 fn demo_works_and_says_so() {
-    let ran = Here::new().run(&["demo"]);
+    let here = Here::new();
+    let mut command = here.command(&["demo"]);
+    let ran = Ran::from(command.env("TMPDIR", here.path(".")).output().expect("it runs"));
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     for text in ["Found at seed 2", "fails as recorded", "100 seeds find nothing", "All as it should be"] {
         assert!(ran.out.contains(text), "{text}: {}", ran.out);

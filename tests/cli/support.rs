@@ -6,10 +6,10 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// Reads a record again that a group has read before: finds nothing.
+/// Increments guarded by the offset: nothing is to be found.
 pub(crate) const SOUND: &str = include_str!("../../scenarios/delivery/increment_guarded.ron");
 
-/// The same with a bare increment: finds a violation, and expects it.
+/// The same with bare increments: a violation is found, and expected.
 pub(crate) const BROKEN: &str = include_str!("../../scenarios/delivery/increment_bare.ron");
 
 /// A folder to run in.
