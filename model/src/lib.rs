@@ -22,3 +22,4 @@ pub mod scenario;
 pub mod sink;
 pub mod stored;
 pub mod trial;
+pub mod words;

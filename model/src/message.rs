@@ -1,6 +1,5 @@
 //! What nodes of a stream system send each other: requests and replies, paired by a call number.
 
-use std::fmt;
 use std::rc::Rc;
 
 use millpond_sim::{Message as SimMessage, Protocol, digest};
@@ -291,102 +290,6 @@ impl SimMessage for Message {
 
     fn is_reply(&self) -> bool {
         matches!(self, Self::Reply(..))
-    }
-}
-
-impl fmt::Display for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Request(_, request) => request.fmt(f),
-            Self::Reply(_, reply) => reply.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Produce { partition, records, .. } => {
-                write!(f, "Produce(p{}, {})", partition.0, Counted(records.len(), "record"))
-            }
-            Self::Fetch { from, .. } => write!(f, "Fetch({from})"),
-            Self::End(partition) => write!(f, "End(p{})", partition.0),
-            Self::Join(_) => f.write_str("Join"),
-            Self::Leave(_) => f.write_str("Leave"),
-            Self::Heartbeat(_, generation) => write!(f, "Heartbeat(generation {})", generation.0),
-            Self::Commit(_, generation, positions) => {
-                write!(f, "Commit({}, generation {})", Listed(positions), generation.0)
-            }
-            Self::Committed(_) => f.write_str("Committed"),
-            Self::Write(batch) => {
-                write!(f, "Write({}, generation {})", Counted(batch.outputs.len(), "row"), batch.generation.0)
-            }
-            Self::Positions(..) => f.write_str("Positions"),
-            Self::Read(key, _) => write!(f, "Read({key})"),
-            Self::Dump => f.write_str("Dump"),
-            Self::Backlog => f.write_str("Backlog"),
-        }
-    }
-}
-
-impl fmt::Display for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Produced(offset) => write!(f, "Produced(at {offset})"),
-            Self::Refused(why) => write!(f, "Refused({why:?})"),
-            Self::Fetched(batches, end) => {
-                let records = batches.iter().map(|batch| batch.records.len()).sum();
-                write!(f, "Fetched({}, end {end})", Counted(records, "record"))
-            }
-            Self::OutOfRange(end) => write!(f, "OutOfRange(end {end})"),
-            Self::End(end) => write!(f, "EndIs({end})"),
-            Self::Joined(generation, slots) => {
-                write!(f, "Joined(generation {}, partitions {slots:?})", generation.0)
-            }
-            Self::Alive => f.write_str("Alive"),
-            Self::Rebalance => f.write_str("Rebalance"),
-            Self::CommitDone => f.write_str("CommitDone"),
-            Self::Offsets(positions) => write!(f, "Offsets({})", Listed(positions)),
-            Self::Written => f.write_str("Written"),
-            Self::Row(Some((value, _))) => write!(f, "Row({value})"),
-            Self::Row(None) => f.write_str("Row(none)"),
-            Self::Content(_) => f.write_str("Content"),
-            Self::Backlog(backlog) => write!(f, "BacklogIs({backlog})"),
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "p{}", self.partition.0)?;
-        if self.offset != Offset::MAX {
-            write!(f, "@{}", self.offset)?;
-        }
-        Ok(())
-    }
-}
-
-/// "1 record", "2 records".
-pub(crate) struct Counted(pub(crate) usize, pub(crate) &'static str);
-
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
-    }
-}
-
-/// Things separated by commas.
-pub(crate) struct Listed<'a, T>(pub(crate) &'a [T]);
-
-impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, item) in self.0.iter().enumerate() {
-            if at > 0 {
-                f.write_str(", ")?;
-            }
-            item.fmt(f)?;
-        }
-        Ok(())
     }
 }
 

@@ -3,12 +3,11 @@
 //! A result is one of three: applied, not applied, or unknown (no answer came). An operation whose
 //! result is never noted is unknown.
 
-use std::fmt;
 use std::rc::Rc;
 
 use millpond_sim::{Note as SimNote, digest};
 
-use crate::message::{Counted, Listed, Refusal, of_position, of_positions, of_records};
+use crate::message::{Refusal, of_position, of_positions, of_records};
 use crate::record::{Batch, Generation, GroupId, Key, Offset, PartitionId, Position, Record};
 use crate::sink::{Dump, WriteBatch};
 
@@ -74,44 +73,5 @@ impl SimNote for Note {
             Self::SinkRead(sink, dump) => (13, u64::from(*sink), dump.digest()),
         };
         digest(&[kind ^ one.rotate_left(8), two])
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Acknowledged(at, records) => {
-                write!(f, "acknowledged: {} at {at}", Counted(records.len(), "record"))
-            }
-            Self::SendUnknown(partition, records) => {
-                write!(f, "unknown: {} to p{}", Counted(records.len(), "record"), partition.0)
-            }
-            Self::ReadBack(key, at, Some(seen)) => {
-                write!(f, "reads {key} back for {at}: written from {seen}")
-            }
-            Self::ReadBack(key, at, None) => write!(f, "reads {key} back for {at}: not there"),
-            Self::Assigned(_, generation, positions) => {
-                write!(f, "owns {} in generation {}", Listed(positions), generation.0)
-            }
-            Self::Polled(_, from, batches) => {
-                let records = batches.iter().map(|batch| batch.records.len()).sum();
-                write!(f, "polls {} from {from}", Counted(records, "record"))
-            }
-            Self::Committed(_, positions) => write!(f, "committed {}", Listed(positions)),
-            Self::CommitRefused(_, positions) => write!(f, "commit of {} refused", Listed(positions)),
-            Self::Written(batch) => write!(f, "wrote {}", Counted(batch.outputs.len(), "row")),
-            Self::WriteRefused(batch, why) => {
-                write!(f, "write of {} refused: {why:?}", Counted(batch.outputs.len(), "row"))
-            }
-            Self::Lag(groups, backlog) => {
-                let lag: u64 = groups.iter().map(|(_, lag)| lag).sum();
-                write!(f, "lag {lag}, backlog {backlog}")
-            }
-            Self::Settled => f.write_str("all caught up"),
-            Self::LogRead(partition, records) => {
-                write!(f, "reads all of p{}: {}", partition.0, Counted(records.len(), "record"))
-            }
-            Self::SinkRead(_, dump) => write!(f, "reads the sink: {}", Counted(dump.changes.len(), "change")),
-        }
     }
 }

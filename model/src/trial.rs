@@ -27,6 +27,7 @@ use crate::producer::{Due, Producer, Setup as ProducerSetup};
 use crate::record::{GroupId, Key};
 use crate::scenario::schema::{self, Check, Faults, Invariant, Order, Scenario};
 use crate::sink::Sink;
+use crate::words::Voice;
 
 /// How long the final reads may take.
 const FINAL_READS: Span = Span::from_secs(5);
@@ -94,6 +95,7 @@ impl Trial {
         let bounds = Bounds { events: scenario.budget.events, queued_bytes: scenario.budget.queued_bytes };
         let sync = draw::ends(&scenario.disk.sync);
         let mut world = World::new(Settings { seed, link, sync, bounds, trace: trace == Tracing::On });
+        world.set_teller(Voice(self.catalog.clone()));
         self.add_brokers(&mut world);
         self.add_producers(&mut world, plan);
         self.add_processors(&mut world);

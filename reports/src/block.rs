@@ -99,8 +99,14 @@ fn unsteady(text: &mut String, difference: &Difference, nodes: &[String]) {
     match &difference.lines {
         Some([one, two]) => {
             text.push_str("The first event that differs:\n");
-            let _ = writeln!(text, "  - {}", event(one.as_ref(), nodes));
-            let _ = writeln!(text, "  + {}", event(two.as_ref(), nodes));
+            let lines = [event(one.as_ref(), nodes), event(two.as_ref(), nodes)];
+            // Words do not tell all of a message: where they are the same, its digest shows it.
+            let alike = lines[0] == lines[1];
+            for (sign, line, of) in [('-', &lines[0], one), ('+', &lines[1], two)] {
+                let digest = of.as_ref().filter(|_| alike).map(|line| line.told.digest);
+                let digest = digest.map_or(String::new(), |digest| format!("  (content {digest:016x})"));
+                let _ = writeln!(text, "  {sign} {line}{digest}");
+            }
         }
         None => text.push_str("Their traces agreed when they were run again.\n"),
     }
@@ -113,7 +119,7 @@ pub fn event(line: Option<&Line>, nodes: &[String]) -> String {
     let node = line.node.and_then(|node| nodes.get(usize::from(node.number())));
     let node = node.map_or("", String::as_str);
     let (time, id, cause) = (seconds(line.time.as_nanos()), line.id, line.cause);
-    format!("{time}  event {id} (because of {cause})  {node}  {}", line.label)
+    format!("{time}  event {id} (because of {cause})  {node}  {}", line.told.words)
 }
 
 fn plan(text: &mut String, failure: &Failure) {

@@ -10,12 +10,12 @@ use crate::disk::SyncId;
 use crate::fault::inject::Agenda;
 use crate::fault::trigger::{Moment, Seen};
 use crate::fingerprint::Fingerprint;
-use crate::network::Network;
+use crate::network::{Arrivals, Network};
 use crate::node::{DiskEffect, DiskFault, Node, NodeId};
 use crate::queue::{Entry, Handle, Queue};
 use crate::random::{Key, Purpose};
 use crate::time::{Instant, Span};
-use crate::trace::{EventId, Happening, Line, Trace};
+use crate::trace::{EventId, Happening, Line, Teller, Told, Trace};
 use crate::world::{Bounds, Ending, Limit};
 
 /// What waits in the queue.
@@ -117,6 +117,7 @@ pub(crate) struct Kernel<P: Protocol> {
     pub(crate) queued_bytes: u64,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) trace: Option<Trace>,
+    pub(crate) teller: Box<dyn Teller<P>>,
     pub(crate) history: Vec<Noted<P::Note>>,
     pub(crate) probes: Vec<(&'static str, u64)>,
     /// Nodes whose actor is to be dropped.
@@ -231,33 +232,72 @@ impl<P: Protocol> Kernel<P> {
     /// Hands a message to the network.
     #[inline]
     pub(crate) fn dispatch(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+        if self.trace.is_some() {
+            return self.dispatch_traced(from, to, message);
+        }
         let agenda = &mut self.agenda;
         let arrivals =
             self.network.route(self.now, from, to, || message.is_reply(), |fault| agenda.bite(fault));
-        if self.trace.is_some() {
-            let label = format!("sends {message}");
-            self.tell(Some(from), Happening::Send { to }, self.current.event, label);
+        if let Some(arrivals) = arrivals {
+            self.send_off(from, to, message, arrivals);
         }
-        let Some(arrivals) = arrivals else {
-            if self.trace.is_some() {
-                let label = format!("{message} is lost");
-                self.tell(Some(to), Happening::Lost { from }, self.current.event, label);
-            }
-            return;
+    }
+
+    #[cold]
+    fn dispatch_traced(&mut self, from: NodeId, to: NodeId, message: P::Message) {
+        let (agenda, mut faults) = (&mut self.agenda, Vec::new());
+        let arrivals = self.network.route(
+            self.now,
+            from,
+            to,
+            || message.is_reply(),
+            |fault| {
+                agenda.bite(fault);
+                faults.push(fault as usize);
+            },
+        );
+        let told = self.tell_message(&message).wrapped("sends ", "");
+        let arrivals = match arrivals {
+            Some(arrivals) => self.send_off(from, to, message, arrivals).map(|id| id.map(EventId::event)),
+            None => [None, None],
         };
+        let copies = arrivals.iter().flatten().count().max(1);
+        for arrives in arrivals.into_iter().take(copies) {
+            let line =
+                self.line(Some(from), Happening::Send { to, arrives }, self.current.event, told.clone());
+            self.tell(Line { faults: faults.clone(), ..line });
+        }
+    }
+
+    /// Puts a message on its way; the events of its arrivals.
+    #[inline]
+    fn send_off(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        message: P::Message,
+        arrivals: Arrivals,
+    ) -> [Option<u64>; 2] {
         let incarnation = self.node(to).incarnation;
         let size = u64::from(message.size());
+        let mut second = None;
         if let Some((time, tie)) = arrivals.second {
             let message = message.clone();
             self.queued_bytes += size;
-            self.schedule(time, tie, Event::Deliver { from, to, incarnation, message });
+            second = Some(self.schedule(time, tie, Event::Deliver { from, to, incarnation, message }).id());
         }
         self.queued_bytes += size;
         if self.queued_bytes > self.bounds.queued_bytes {
             self.end(Ending::Exceeded(Limit::QueuedBytes));
         }
         let (time, tie) = arrivals.first;
-        self.schedule(time, tie, Event::Deliver { from, to, incarnation, message });
+        let first = self.schedule(time, tie, Event::Deliver { from, to, incarnation, message }).id();
+        [Some(first), second]
+    }
+
+    /// What a message means, with its digest.
+    pub(crate) fn tell_message(&self, message: &P::Message) -> Told {
+        Told { digest: message.digest(), ..self.teller.message(message) }
     }
 
     pub(crate) fn set_timer(&mut self, id: NodeId, base: Instant, after: Span, token: u64) -> Handle {
@@ -295,10 +335,11 @@ impl<P: Protocol> Kernel<P> {
         self.mark(Mark::Note, node, note.digest());
         tracing::debug!(
             target: "millpond", t = %self.now, node = %self.nodes[node.index()].name,
-            event = %self.current.event, "{note}"
+            event = %self.current.event, "{}", self.teller.note(&note).words
         );
         if self.trace.is_some() {
-            self.tell(Some(node), Happening::Note, self.current.event, note.to_string());
+            let told = Told { digest: note.digest(), ..self.teller.note(&note) };
+            self.tell(self.line(Some(node), Happening::Note, self.current.event, told));
         }
         let incarnation = self.node(node).incarnation;
         self.history.push(Noted { time: self.now, node, incarnation, event: self.current.event, note });
@@ -314,7 +355,8 @@ impl<P: Protocol> Kernel<P> {
             event = %self.current.event, probe = name
         );
         if self.trace.is_some() {
-            self.tell(Some(self.current.node), Happening::Probe, self.current.event, name.to_owned());
+            let node = Some(self.current.node);
+            self.tell(self.line(node, Happening::Probe, self.current.event, Told::words(name)));
         }
     }
 
@@ -371,9 +413,24 @@ impl<P: Protocol> Kernel<P> {
         self.ending.get_or_insert(ending);
     }
 
+    /// Tells what the current event is.
+    pub(crate) fn tell_event(&mut self, node: NodeId, happening: Happening, cause: u64, told: Told) {
+        self.tell(self.line(Some(node), happening, EventId::from_raw(cause), told));
+    }
+
+    /// A line about the current event.
+    pub(crate) fn line(
+        &self,
+        node: Option<NodeId>,
+        happening: Happening,
+        cause: EventId,
+        told: Told,
+    ) -> Line {
+        Line { id: self.current.event, cause, time: self.now, node, happening, told, faults: Vec::new() }
+    }
+
     #[cold]
-    pub(crate) fn tell(&mut self, node: Option<NodeId>, happening: Happening, cause: EventId, label: String) {
-        let line = Line { id: self.current.event, cause, time: self.now, node, happening, label };
+    pub(crate) fn tell(&mut self, line: Line) {
         if let Some(trace) = &mut self.trace {
             trace.push(line);
         }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::actor::Protocol;
 use crate::node::NodeId;
 use crate::time::Instant;
 
@@ -69,10 +70,13 @@ pub enum Happening {
         /// The sender.
         from: NodeId,
     },
-    /// A message was sent; whether it arrives is another line.
+    /// A message was sent.
     Send {
         /// The receiver.
         to: NodeId,
+        /// The event of its arrival, none where the network loses it. A message that is doubled has
+        /// a line for each copy.
+        arrives: Option<EventId>,
     },
     /// A timer fired.
     Timer,
@@ -103,9 +107,57 @@ pub struct Line {
     pub node: Option<NodeId>,
     /// What kind of thing it is.
     pub happening: Happening,
-    /// What happened, in words.
-    pub label: String,
+    /// What happened.
+    pub told: Told,
+    /// The faults that had a hand in it, by their index in the plan.
+    pub faults: Vec<usize>,
 }
+
+/// What a line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// In words, such as `sends Commit(orders/1 = 32)`.
+    pub words: String,
+    /// The digest of the message or note, 0 where there is none: words need not tell all of it.
+    pub digest: u64,
+    /// The things that it is about (records, say), as numbers of the model's choice.
+    pub about: Vec<u64>,
+    /// Whether it is one of many that say no more than that all is well, such as a heartbeat.
+    pub routine: bool,
+}
+
+impl Told {
+    /// Just words.
+    pub fn words(words: impl Into<String>) -> Self {
+        Self { words: words.into(), ..Self::default() }
+    }
+
+    /// The same with something before or after the words.
+    pub(crate) fn wrapped(mut self, before: &str, after: &str) -> Self {
+        self.words.insert_str(0, before);
+        self.words.push_str(after);
+        self
+    }
+}
+
+/// Says what messages and notes mean, for traces and logs: a model knows the names of things.
+pub trait Teller<P: Protocol> {
+    /// A message.
+    fn message(&self, message: &P::Message) -> Told {
+        Told::words(message.to_string())
+    }
+
+    /// A note.
+    fn note(&self, note: &P::Note) -> Told {
+        Told::words(note.to_string())
+    }
+}
+
+/// Lets messages and notes speak for themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+impl<P: Protocol> Teller<P> for Plain {}
 
 /// The most lines of a trace; what comes later is only counted.
 pub const MAX_LINES: usize = 1_000_000;

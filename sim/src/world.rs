@@ -26,7 +26,7 @@ use crate::node::{DiskEffect, MAX_NODES, Node, NodeId};
 use crate::queue::{Entry, Queue};
 use crate::random::{Key, Purpose};
 use crate::time::{Instant, Span};
-use crate::trace::{EventId, Happening, Trace};
+use crate::trace::{EventId, Happening, Line, Plain, Teller, Told, Trace};
 
 /// How a world is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +155,7 @@ impl<P: Protocol> World<P> {
             queued_bytes: 0,
             fingerprint: Fingerprint::new(),
             trace: settings.trace.then(Trace::default),
+            teller: Box::new(Plain),
             history: Vec::new(),
             probes: Vec::new(),
             reap: Vec::new(),
@@ -204,6 +205,11 @@ impl<P: Protocol> World<P> {
     /// Sets how one direction of a link behaves.
     pub fn set_link(&mut self, from: NodeId, to: NodeId, link: Link) {
         self.kernel.network.set_link(from, to, link);
+    }
+
+    /// Sets who says what messages and notes mean, for traces and logs.
+    pub fn set_teller(&mut self, teller: impl Teller<P> + 'static) {
+        self.kernel.teller = Box::new(teller);
     }
 
     /// Runs the world: starts its nodes, lets the faults strike until `heals_at`, when all damage
@@ -278,7 +284,7 @@ impl<P: Protocol> World<P> {
                     && let Some(fault) = kernel.network.cut(*from, *to)
                 {
                     kernel.agenda.bite(fault);
-                    return self.lose(entry, "its link is cut");
+                    return self.lose(entry, "its link is cut", Some(fault));
                 }
                 (*to, *incarnation)
             }
@@ -289,7 +295,7 @@ impl<P: Protocol> World<P> {
         };
         let node = &mut kernel.nodes[id.index()];
         if !node.alive || node.incarnation != incarnation {
-            return self.lose(entry, "the process it was for is gone");
+            return self.lose(entry, "the process it was for is gone", None);
         }
         if node.paused > 0 || node.starting && !matches!(entry.event, Event::Start { .. }) {
             kernel.queued_bytes += entry.event.size();
@@ -319,11 +325,12 @@ impl<P: Protocol> World<P> {
                 kernel.fingerprint.absorb([kernel.now.as_nanos(), what, message.digest()]);
                 tracing::trace!(
                     target: "millpond", t = %kernel.now, node = %kernel.nodes[id.index()].name,
-                    event = entry.id, from = %kernel.nodes[from.index()].name, "receives {message}"
+                    event = entry.id, from = %kernel.nodes[from.index()].name, "receives {}",
+                    kernel.teller.message(&message).words
                 );
                 if kernel.trace.is_some() {
-                    let label = format!("receives {message}");
-                    kernel.tell(Some(id), Happening::Deliver { from }, EventId::from_raw(cause), label);
+                    let told = kernel.tell_message(&message).wrapped("receives ", "");
+                    kernel.tell_event(id, Happening::Deliver { from }, cause, told);
                 }
                 let kind = message.kind();
                 self.call(id, |actor, context| actor.message(context, from, message));
@@ -334,7 +341,8 @@ impl<P: Protocol> World<P> {
             Event::Timer { token, .. } => {
                 kernel.mark(Mark::Timer, id, token);
                 if kernel.trace.is_some() {
-                    kernel.tell(Some(id), Happening::Timer, EventId::from_raw(cause), "timer".to_owned());
+                    let told = Told { routine: true, digest: token, ..Told::words("timer") };
+                    kernel.tell_event(id, Happening::Timer, cause, told);
                 }
                 self.call(id, |actor, context| actor.timer(context, token));
             }
@@ -347,8 +355,11 @@ impl<P: Protocol> World<P> {
                 kernel.mark(Mark::Synced, id, sync.0 << 1 | u64::from(failed.is_some()));
                 kernel.node_mut(id).disk.end_sync(sync, failed.is_some());
                 if kernel.trace.is_some() {
-                    let label = if failed.is_some() { "sync fails" } else { "sync ends" };
-                    kernel.tell(Some(id), Happening::Synced, EventId::from_raw(cause), label.to_owned());
+                    let told = match failed {
+                        Some(_) => Told::words("sync fails"),
+                        None => Told { routine: true, ..Told::words("sync ends") },
+                    };
+                    kernel.tell_event(id, Happening::Synced, cause, told);
                 }
                 self.call(id, |actor, context| actor.synced(context, sync, result));
             }
@@ -359,8 +370,11 @@ impl<P: Protocol> World<P> {
                     event = entry.id, "starts"
                 );
                 if kernel.trace.is_some() {
-                    let label = if incarnation == 0 { "starts" } else { "starts again" };
-                    kernel.tell(Some(id), Happening::Start, EventId::from_raw(cause), label.to_owned());
+                    let told = match incarnation {
+                        0 => Told { routine: true, ..Told::words("starts") },
+                        _ => Told::words("starts again"),
+                    };
+                    kernel.tell_event(id, Happening::Start, cause, told);
                 }
                 // What came in the same instant before the start comes after it.
                 let Kernel { nodes, backlog, .. } = kernel;
@@ -387,7 +401,7 @@ impl<P: Protocol> World<P> {
     #[cold]
     fn postpone(&mut self, node: NodeId, entry: Entry<Event<P>>) {
         if self.kernel.current.dead {
-            self.lose(entry, "the process it was for is gone");
+            self.lose(entry, "the process it was for is gone", None);
         } else {
             let kernel = &mut self.kernel;
             kernel.queued_bytes += entry.event.size();
@@ -398,14 +412,16 @@ impl<P: Protocol> World<P> {
     }
 
     #[cold]
-    fn lose(&mut self, entry: Entry<Event<P>>, why: &str) {
+    fn lose(&mut self, entry: Entry<Event<P>>, why: &str, fault: Option<u32>) {
         let kernel = &mut self.kernel;
         if kernel.trace.is_some()
             && let Event::Deliver { from, to, message, .. } = &entry.event
         {
             kernel.current.event = EventId::event(entry.id);
-            let label = format!("{message} is lost: {why}");
-            kernel.tell(Some(*to), Happening::Lost { from: *from }, EventId::from_raw(entry.cause), label);
+            let told = kernel.tell_message(message).wrapped("", " is lost: ").wrapped("", why);
+            let happening = Happening::Lost { from: *from };
+            let line = kernel.line(Some(*to), happening, EventId::from_raw(entry.cause), told);
+            kernel.tell(Line { faults: fault.into_iter().map(|fault| fault as usize).collect(), ..line });
             kernel.current.event = EventId::GENESIS;
         }
     }

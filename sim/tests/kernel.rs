@@ -349,7 +349,7 @@ fn a_panic_is_an_ending_with_node_event_and_message() {
     assert_eq!((*node, &**message), (A, "cannot digest Go 1"));
     let trace = record.trace.expect("it was asked for");
     let line = trace.lines.iter().find(|line| line.id == *event).expect("the event has a line");
-    assert_eq!(line.label, "receives Go 1");
+    assert_eq!(line.told.words, "receives Go 1");
 }
 
 #[test]
@@ -423,12 +423,12 @@ fn causes_form_a_tree_from_the_start_of_the_world_and_its_faults() {
         assert!(known.contains(&line.cause) || line.cause == line.id, "{line:?} has an unknown cause");
         known.insert(line.id);
     }
-    let bye = trace.lines.iter().find(|line| line.label == "receives Bye 0").expect("it arrives");
+    let bye = trace.lines.iter().find(|line| line.told.words == "receives Bye 0").expect("it arrives");
     assert_eq!(bye.cause.as_fault(), Some(3), "what a stop made the node do has the stop as its cause");
-    let triggered = trace.lines.iter().find(|line| line.label == "Crash begins").expect("it begins");
+    let triggered = trace.lines.iter().find(|line| line.told.words == "Crash begins").expect("it begins");
     let cause = trace.lines.iter().find(|line| line.id == triggered.cause).expect("what it waited for");
     assert!(matches!(cause.happening, Happening::Deliver { from: A }));
-    let ends = trace.lines.iter().filter(|line| line.label.ends_with(" ends") && line.node.is_none());
+    let ends = trace.lines.iter().filter(|line| line.told.words.ends_with(" ends") && line.node.is_none());
     assert_eq!(ends.count(), 5);
 }
 

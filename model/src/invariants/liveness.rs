@@ -5,7 +5,6 @@
 use millpond_sim::time::Span;
 
 use crate::evidence::{Evidence, Judge};
-use crate::message::Listed;
 use crate::note::Note;
 use crate::outcome::{Verdict, Violation};
 use crate::scenario::schema::Invariant;
@@ -16,7 +15,7 @@ pub(super) fn check(evidence: &Evidence<'_>, within: Span) -> Verdict {
     let down: Vec<&str> = evidence.down.iter().map(|node| evidence.node(*node)).collect();
     if !down.is_empty() {
         judge.violated(|| {
-            let sentence = format!("Still down {within} after the last fault healed: {}.", Listed(&down));
+            let sentence = format!("Still down {within} after the last fault healed: {}.", down.join(", "));
             Violation::new(sentence, Vec::new())
         });
     }
@@ -41,7 +40,7 @@ pub(super) fn check(evidence: &Evidence<'_>, within: Span) -> Verdict {
                     if parts.is_empty() {
                         parts.push("it did not stand still for long enough".to_owned());
                     }
-                    Listed(&parts).to_string()
+                    parts.join(", ")
                 }
             };
             let sentence =

@@ -4,8 +4,8 @@
 //! | module | what it is |
 //! |--------|------------|
 //! | [`operator`] | the steps over their state, free of delivery |
-//! | [`task`] | the partitions of one number on the instance that owns them |
-//! | [`delivery`] | how output and offsets leave a task |
+//! | `task` | the partitions of one number on the instance that owns them |
+//! | `delivery` | how output and offsets leave a task |
 
 mod delivery;
 pub mod operator;

@@ -12,7 +12,7 @@ use crate::network::{Effect, Rule};
 use crate::node::{DiskEffect, DiskFault, NodeId, NodeSet};
 use crate::random::Purpose;
 use crate::time::{Instant, Span};
-use crate::trace::{EventId, Happening};
+use crate::trace::{EventId, Happening, Line, Told};
 
 /// The least time from one jump of a clock to the next.
 const SHORTEST_JUMP: Span = Span::from_micros(1);
@@ -248,7 +248,8 @@ impl<P: Protocol> Kernel<P> {
             let kind = self.agenda.armed[fault as usize].what.kind();
             let label = format!("{kind} {verb}");
             tracing::debug!(target: "millpond", t = %self.now, event = %EventId::fault(fault), "{label}");
-            self.tell(None, Happening::Fault, cause, label);
+            let line = self.line(None, Happening::Fault, cause, Told::words(label));
+            self.tell(Line { faults: vec![fault as usize], ..line });
         }
     }
 
@@ -478,7 +479,7 @@ impl<P: Protocol> Kernel<P> {
         self.mark(Mark::Down, id, 0);
         tracing::debug!(target: "millpond", t = %self.now, node = %self.node(id).name, "{how}");
         if self.trace.is_some() {
-            self.tell(Some(id), Happening::Down, self.current.event, how.to_owned());
+            self.tell_state(id, Happening::Down, how.to_owned());
         }
         let node = self.node_mut(id);
         node.alive = false;
@@ -492,6 +493,13 @@ impl<P: Protocol> Kernel<P> {
         } else {
             self.node_mut(id).aside = None;
         }
+    }
+
+    /// Tells what has become of a node, in the name of the fault that did it.
+    fn tell_state(&mut self, id: NodeId, happening: Happening, words: String) {
+        let cause = self.current.event;
+        let line = self.line(Some(id), happening, cause, Told::words(words));
+        self.tell(Line { faults: cause.as_fault().into_iter().collect(), ..line });
     }
 
     /// Undoes one crash or stop; the node starts again when nothing keeps it down.
@@ -513,7 +521,7 @@ impl<P: Protocol> Kernel<P> {
             node.set_disk_aside();
         }
         if self.trace.is_some() {
-            self.tell(Some(id), Happening::Pause, self.current.event, format!("stands still until {until}"));
+            self.tell_state(id, Happening::Pause, format!("stands still until {until}"));
         }
     }
 
@@ -530,7 +538,7 @@ impl<P: Protocol> Kernel<P> {
         let mut held = std::mem::take(&mut node.held);
         self.backlog.append(&mut held);
         if self.trace.is_some() {
-            self.tell(Some(id), Happening::Pause, self.current.event, "goes on".to_owned());
+            self.tell_state(id, Happening::Pause, "goes on".to_owned());
         }
     }
 

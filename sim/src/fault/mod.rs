@@ -13,7 +13,7 @@
 //! | clock   | `Offset` `Drift` `Jump` |
 //!
 //! Each family meets the kernel in one place: [`crate::network`], [`crate::disk`], [`crate::clock`],
-//! and [`inject`](self::inject) for the nodes.
+//! and `inject` for the nodes.
 
 pub(crate) mod inject;
 mod kind;

@@ -127,7 +127,7 @@ mod tests {
         let difference = checked.difference.expect("two fingerprints");
         assert_ne!(difference.fingerprints[0], difference.fingerprints[1]);
         let [one, two] = difference.lines.expect("a line that differs");
-        assert_eq!([one, two].map(|line| line.unwrap().label), ["run 2", "run 3"]);
+        assert_eq!([one, two].map(|line| line.unwrap().told.words), ["run 2", "run 3"]);
     }
 
     #[test]

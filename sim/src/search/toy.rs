@@ -6,7 +6,7 @@ use super::{Experiment, Outcome, Tracing};
 use crate::digest;
 use crate::fault::Kind;
 use crate::time::Instant;
-use crate::trace::{EventId, Happening, Line, Trace};
+use crate::trace::{EventId, Happening, Line, Told, Trace};
 
 /// It fails where its seed is a multiple of a number, and can be made to break the rules.
 #[derive(Debug, Default)]
@@ -53,14 +53,15 @@ impl Experiment for Toy {
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
         assert!(self.panics_at != Some(seed), "the toy broke");
         let leak = if self.depends_on_runs { run } else { 0 };
-        let label = if self.traces_differ { format!("run {run}") } else { "run".to_owned() };
+        let words = if self.traces_differ { format!("run {run}") } else { "run".to_owned() };
         let line = Line {
             id: EventId::GENESIS,
             cause: EventId::GENESIS,
             time: Instant::ZERO,
             node: None,
             happening: Happening::Start,
-            label,
+            told: Told::words(words),
+            faults: Vec::new(),
         };
         ToyOutcome {
             fingerprint: digest(&[seed, leak]),
