@@ -20,6 +20,8 @@ pub mod record;
 pub mod reference;
 pub mod scenario;
 pub mod sink;
+#[cfg(test)]
+mod sink_tests;
 pub mod stored;
 pub mod trial;
 pub mod words;

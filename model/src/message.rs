@@ -302,7 +302,7 @@ mod tests {
     fn the_kinds_are_those_of_the_messages() {
         let (partition, group, generation) = (PartitionId(0), GroupId(0), Generation(0));
         let at = Position { partition, offset: Offset(0) };
-        let batch = WriteBatch { group, slot: 0, generation, outputs: Rc::new([]), moves: None };
+        let batch = WriteBatch { group, slot: 0, generation, sequence: 0, outputs: Rc::new([]), moves: None };
         let requests = [
             Request::Produce { partition, records: Rc::new([]), acks: true },
             Request::Fetch { from: at, max: 1 },

@@ -39,6 +39,8 @@ probes! {
     GUARD_SKIPPED = "guard skipped": "a sink skipped a record because the stored offset says that it was applied";
     ZOMBIE_FENCED = "zombie fenced": "a sink refused a writer of an older generation";
     ZOMBIE_WROTE = "zombie wrote": "a sink accepted a write of an older generation than it had seen";
+    LATE_WRITE_REFUSED = "late write refused": "a fenced sink refused a batch that a newer one of the same writer had overtaken";
+    LATE_COMMIT_IGNORED = "late commit ignored": "a coordinator ignored a commit that a newer one of the same member had overtaken";
     JOIN_WAITED = "join waited": "a record waited for the watermark of the table";
     JOIN_UNMATCHED = "join unmatched": "a record found no row in the table";
     READ_BACK = "read back": "a producer looked for its write in the derived view";

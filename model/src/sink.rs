@@ -48,6 +48,9 @@ pub struct WriteBatch {
     pub slot: u32,
     /// The generation of the writer.
     pub generation: Generation,
+    /// Which of the writer's batches it is, in this generation. With the generation it makes a
+    /// fencing token that only grows (Kleppmann, "How to do distributed locking", 2016).
+    pub sequence: u32,
     /// The rows.
     pub outputs: Rc<[Output]>,
     /// The input positions stored with the output: before and after.
@@ -72,7 +75,8 @@ impl WriteBatch {
                 ^ output.value.cast_unsigned().rotate_left(11)
         });
         let moves = self.moves.as_ref().map_or(0, |moves| of_positions(&moves.after));
-        rows ^ u64::from(self.generation.0) << 40 ^ u64::from(self.slot) << 56 ^ moves.rotate_left(23)
+        let token = u64::from(self.generation.0) << 40 ^ u64::from(self.sequence) << 8;
+        rows ^ token ^ u64::from(self.slot) << 56 ^ moves.rotate_left(23)
     }
 }
 
@@ -125,7 +129,18 @@ struct Writer {
     group: GroupId,
     slot: u32,
     generation: Generation,
+    /// The sequence of its last batch in this generation.
+    sequence: u32,
     positions: Vec<Position>,
+}
+
+impl Writer {
+    /// Makes writers of older generations stale.
+    fn begin(&mut self, generation: Generation) {
+        if generation > self.generation {
+            (self.generation, self.sequence) = (generation, 0);
+        }
+    }
 }
 
 /// The state that the sink's log of writes leads to.
@@ -155,7 +170,8 @@ impl State {
     fn writer(&mut self, group: GroupId, slot: u32) -> &mut Writer {
         let at = self.writers.iter().position(|writer| writer.group == group && writer.slot == slot);
         let at = at.unwrap_or_else(|| {
-            self.writers.push(Writer { group, slot, generation: Generation(0), positions: Vec::new() });
+            let (generation, positions) = (Generation(0), Vec::new());
+            self.writers.push(Writer { group, slot, generation, sequence: 0, positions });
             self.writers.len() - 1
         });
         &mut self.writers[at]
@@ -197,7 +213,10 @@ impl State {
 
     fn apply(&mut self, write: Write, batch: &WriteBatch) -> Met {
         let writer = self.writer(batch.group, batch.slot);
-        writer.generation = writer.generation.max(batch.generation);
+        writer.begin(batch.generation);
+        if batch.generation == writer.generation {
+            writer.sequence = writer.sequence.max(batch.sequence);
+        }
         if let Some(moves) = &batch.moves {
             writer.positions = moves.after.to_vec();
         }
@@ -293,6 +312,10 @@ impl Sink {
                 return Reply::Refused(Refusal::Fenced);
             }
             context.probe(probes::ZOMBIE_WROTE);
+        } else if self.fence && batch.generation == writer.generation && batch.sequence < writer.sequence {
+            // A copy of a batch that has been answered, overtaken on the way.
+            context.probe(probes::LATE_WRITE_REFUSED);
+            return Reply::Refused(Refusal::Fenced);
         }
         if let Some(moves) = &batch.moves {
             if writer.positions == *moves.after && *moves.before != *moves.after {
@@ -333,7 +356,7 @@ impl Sink {
             if self.fence && asks_as_owner && generation < writer.generation {
                 return Reply::Refused(Refusal::Fenced);
             }
-            writer.generation = writer.generation.max(generation);
+            writer.begin(generation);
             positions.extend_from_slice(&writer.positions);
         }
         // The observer asks in no generation; it makes no one stale.
@@ -371,8 +394,7 @@ impl Actor<Streams> for Sink {
                 Ok(Stored::Write(batch)) => drop(self.state.apply(self.write, batch)),
                 Ok(Stored::Fence(group, generation, slots)) => {
                     for slot in slots.iter() {
-                        let writer = self.state.writer(*group, *slot);
-                        writer.generation = writer.generation.max(*generation);
+                        self.state.writer(*group, *slot).begin(*generation);
                     }
                 }
                 Ok(_) => {}

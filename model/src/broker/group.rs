@@ -12,7 +12,7 @@ use millpond_sim::NodeId;
 use millpond_sim::time::{Instant, Span};
 
 use crate::message::Reply;
-use crate::record::{Generation, GroupId, Position};
+use crate::record::{Generation, GroupId, PartitionId, Position};
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
@@ -53,6 +53,8 @@ pub(crate) struct Group {
     phase: Phase,
     members: Vec<Member>,
     offsets: Vec<Position>,
+    /// The last commit of each partition: by whom, and in which of its calls.
+    commits: Vec<(PartitionId, NodeId, u64)>,
 }
 
 impl Group {
@@ -66,6 +68,7 @@ impl Group {
             phase: Phase::Stable,
             members: Vec::new(),
             offsets: Vec::new(),
+            commits: Vec::new(),
         }
     }
 
@@ -94,6 +97,24 @@ impl Group {
 
     pub(crate) fn offsets(&self) -> Rc<[Position]> {
         self.offsets.clone().into()
+    }
+
+    /// Whether a newer commit of the same member has overtaken this one on the way: it would move the
+    /// group's offsets back. Calls of one node are numbered upwards, over all its lives.
+    pub(crate) fn is_overtaken(&mut self, (node, call): (NodeId, u64), positions: &[Position]) -> bool {
+        positions.iter().any(|position| {
+            match self.commits.iter_mut().find(|(partition, ..)| *partition == position.partition) {
+                Some((_, by, last)) if *by == node && *last > call => true,
+                Some(known) => {
+                    *known = (position.partition, node, call);
+                    false
+                }
+                None => {
+                    self.commits.push((position.partition, node, call));
+                    false
+                }
+            }
+        })
     }
 
     /// Whether the node is a member of this generation.
@@ -215,6 +236,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Offset;
     use proptest::prelude::*;
 
     const SESSION: Span = Span::from_millis(100);
@@ -257,6 +279,17 @@ mod tests {
         assert!(group.complete(at(150)).is_some(), "all that are left have joined");
         assert!(!group.owns(node(2), Generation(1)) && !group.owns(node(1), Generation(1)));
         assert!(group.owns(node(1), Generation(2)));
+    }
+
+    #[test]
+    fn a_commit_that_a_newer_one_has_overtaken_does_not_move_the_group_back() {
+        let mut group = group();
+        let at = |offset| [Position { partition: PartitionId(0), offset: Offset(offset) }];
+        assert!(!group.is_overtaken((node(1), 7), &at(1)));
+        assert!(!group.is_overtaken((node(1), 7), &at(1)), "the same call again is no older one");
+        assert!(!group.is_overtaken((node(1), 9), &at(4)));
+        assert!(group.is_overtaken((node(1), 7), &at(1)));
+        assert!(!group.is_overtaken((node(2), 3), &at(4)), "another member numbers its own calls");
     }
 
     #[test]

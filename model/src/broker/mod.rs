@@ -129,6 +129,9 @@ impl Broker {
         let refusal = if !group.owns(answer.0, generation) {
             context.probe(probes::COMMIT_REFUSED);
             Some(Refusal::StaleGeneration)
+        } else if group.is_overtaken(answer, &positions) {
+            // Its member has gone on: no answer is waited for.
+            return context.probe(probes::LATE_COMMIT_IGNORED);
         } else if context.append(log, Stored::Commit(id, positions.clone())).is_err() {
             Some(Refusal::DiskFull)
         } else {

@@ -73,7 +73,9 @@ impl Processor {
             Target::None => self.after_write(context, slot),
             Target::Sink(sink) => {
                 task.stage = Stage::Writing(1);
-                let batch = WriteBatch { group, slot, generation, outputs: work.outputs, moves };
+                task.written += 1;
+                let (sequence, outputs) = (task.written, work.outputs);
+                let batch = WriteBatch { group, slot, generation, sequence, outputs, moves };
                 context.point(points::BEFORE_WRITE);
                 self.call(
                     context,

@@ -68,6 +68,8 @@ pub(crate) struct Task {
     pub(crate) work: Option<Work>,
     /// The positions that were committed last, or that it began with.
     pub(crate) committed: Rc<[Position]>,
+    /// How many batches were written to a sink.
+    pub(crate) written: u32,
     /// Records processed since the last snapshot.
     pub(crate) since_snapshot: u32,
 }
@@ -88,6 +90,7 @@ impl Task {
             ready: VecDeque::new(),
             work: None,
             committed: positions.into(),
+            written: 0,
             since_snapshot: 0,
         };
         task.go_live_if_restored();

@@ -388,7 +388,8 @@ pub enum Reset {
 pub struct Sink {
     /// What a write does.
     pub write: Write,
-    /// Whether it refuses writers of an older group generation than it has seen.
+    /// Whether it refuses writers of an older group generation than it has seen, and batches that a
+    /// newer one of the same writer has overtaken on the way.
     #[serde(default)]
     pub fence: bool,
 }

@@ -11,7 +11,7 @@ use millpond_reports::json::JsonLines;
 use millpond_reports::judge::Judgement;
 use millpond_sim::search::determinism::Difference;
 use millpond_sim::time::Instant;
-use millpond_sim::trace::{EventId, Happening, Line};
+use millpond_sim::trace::{EventId, Happening, Line, Told};
 
 use crate::made::{failure, finished, outcome, verdict};
 
@@ -22,7 +22,8 @@ fn unsteady() -> Cause {
         time: Instant::from_nanos(1_500_000_000),
         node: None,
         happening: Happening::Note,
-        label: label.to_owned(),
+        told: Told::words(label),
+        faults: Vec::new(),
     };
     let lines = Some([Some(line("draws 4")), Some(line("draws 5"))]);
     Cause::Unsteady(Difference { fingerprints: [0xab, 0xcd], lines })
