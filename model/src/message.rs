@@ -118,35 +118,48 @@ pub enum Refusal {
     PositionMoved,
 }
 
-/// Every kind of message, as `Sends` and `Receives` of a trigger name them: requests, then replies.
-pub const KINDS: &[&str] = &[
-    "Produce",
-    "Fetch",
-    "End",
-    "Join",
-    "Leave",
-    "Heartbeat",
-    "Commit",
-    "Committed",
-    "Write",
-    "Positions",
-    "Read",
-    "Dump",
-    "Backlog",
-    "Produced",
-    "Refused",
-    "Fetched",
-    "OutOfRange",
-    "EndIs",
-    "Joined",
-    "Alive",
-    "Rebalance",
-    "CommitDone",
-    "Offsets",
-    "Written",
-    "Row",
-    "Content",
-    "BacklogIs",
+/// A kind of message, as `Sends` and `Receives` of a trigger name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindInfo {
+    /// The name.
+    pub name: &'static str,
+    /// From or to whom, and what it says.
+    pub about: &'static str,
+}
+
+const fn kind(name: &'static str, about: &'static str) -> KindInfo {
+    KindInfo { name, about }
+}
+
+/// Every kind of message: requests, then replies.
+pub const KINDS: &[KindInfo] = &[
+    kind("Produce", "to a broker: append these records"),
+    kind("Fetch", "to a broker: the records from a place on, as soon as there are any"),
+    kind("End", "to a broker: where does a partition end?"),
+    kind("Join", "to a coordinator: let me be a member"),
+    kind("Leave", "to a coordinator: I am leaving"),
+    kind("Heartbeat", "to a coordinator: I am alive"),
+    kind("Commit", "to a coordinator: these are the group's next offsets"),
+    kind("Committed", "to a coordinator: what are the group's next offsets?"),
+    kind("Write", "to a sink: apply these rows together"),
+    kind("Positions", "to a sink: which input offsets are stored beside the output?"),
+    kind("Read", "to a sink: the row of a key"),
+    kind("Dump", "to a sink: everything"),
+    kind("Backlog", "to a producer: how many records are still to be sent or acknowledged?"),
+    kind("Produced", "from a broker: appended, the first record at this offset"),
+    kind("Refused", "from a broker or sink: not done, for sure"),
+    kind("Fetched", "from a broker: records"),
+    kind("OutOfRange", "from a broker: the asked place is not in the log"),
+    kind("EndIs", "from a broker: the end of a partition"),
+    kind("Joined", "from a coordinator: a member of this generation, with these partitions"),
+    kind("Alive", "from a coordinator: still a member"),
+    kind("Rebalance", "from a coordinator: join again"),
+    kind("CommitDone", "from a coordinator: the offsets are stored"),
+    kind("Offsets", "from a coordinator or sink: the group's next offsets"),
+    kind("Written", "from a sink: the rows are applied and durable"),
+    kind("Row", "from a sink: the row of a key"),
+    kind("Content", "from a sink: everything"),
+    kind("BacklogIs", "from a producer: how many are left"),
 ];
 
 impl Request {
@@ -336,6 +349,6 @@ mod tests {
         ];
         let kinds: Vec<_> =
             requests.iter().map(Request::kind).chain(replies.iter().map(Reply::kind)).collect();
-        assert_eq!(kinds, KINDS);
+        assert!(kinds.into_iter().eq(KINDS.iter().map(|kind| kind.name)));
     }
 }

@@ -39,7 +39,7 @@ pub enum Cause {
     /// An invariant was broken.
     Broke(Invariant),
     /// The same run twice was not the same.
-    Unsteady(Difference),
+    Unsteady(Box<Difference>),
 }
 
 impl Cause {
@@ -51,7 +51,7 @@ impl Cause {
         expected: Option<Invariant>,
     ) -> Option<Self> {
         if let Some(difference) = difference {
-            return Some(Self::Unsteady(difference.clone()));
+            return Some(Self::Unsteady(Box::new(difference.clone())));
         }
         let broken: Vec<_> = outcome.broken().map(|verdict| verdict.invariant).collect();
         let unexpected = broken.iter().find(|invariant| Some(**invariant) != expected);

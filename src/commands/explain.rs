@@ -5,17 +5,17 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use millpond::exit::Exit;
-use millpond::model::probes;
 use millpond::model::scenario::fields::{self, Field, Role};
 use millpond::model::scenario::nearest::nearest;
 use millpond::model::scenario::validate::codes;
+use millpond::model::{message, points, probes};
 use millpond::sim::fault::Kind;
 
 use crate::args::{self, Explain, Taste};
 use crate::output;
 
 /// Names that explain more than one thing.
-const TOPICS: [&str; 5] = ["exit-codes", "faults", "invariants", "probes", "errors"];
+const TOPICS: [&str; 7] = ["exit-codes", "faults", "invariants", "probes", "points", "messages", "errors"];
 
 /// Prints what a name means.
 pub(crate) fn explain(args: &Explain, taste: &Taste) -> Exit {
@@ -46,6 +46,14 @@ fn topic(name: &str) -> Option<String> {
         "probes" => {
             probes::ALL.iter().map(|probe| format!("{:<20}  {}\n", probe.name, probe.about)).collect()
         }
+        "points" => {
+            let lines = points::ALL.iter().map(|point| format!("{:<18}  {}\n", point.name, point.about));
+            lines.collect::<String>() + "\nA trigger names one as `event: Reaches(\"after write\")`.\n"
+        }
+        "messages" => {
+            let lines = message::KINDS.iter().map(|kind| format!("{:<11}  {}\n", kind.name, kind.about));
+            lines.collect::<String>() + "\nA trigger names one as `event: Sends(\"Commit\")` or `Receives`.\n"
+        }
         "errors" => codes::CODES.iter().map(|code| format!("{:<20}  {}\n", code.name, code.about)).collect(),
         _ => return None,
     };
@@ -65,6 +73,12 @@ fn thing(name: &str) -> String {
     }
     if let Some(probe) = probes::ALL.iter().find(|probe| probe.name == name) {
         let _ = writeln!(text, "{}, a probe: {}", heading(probe.name), probe.about);
+    }
+    if let Some(point) = points::ALL.iter().find(|point| point.name == name) {
+        let _ = writeln!(text, "{}, a point: {}", heading(point.name), point.about);
+    }
+    if let Some(kind) = message::KINDS.iter().find(|kind| kind.name == name) {
+        let _ = writeln!(text, "{}, a message {}", heading(kind.name), kind.about);
     }
     if let Some(code) = codes::find(name) {
         let _ = writeln!(text, "{}, a mistake in a scenario: {}", heading(code.name), code.about);
@@ -117,6 +131,8 @@ fn unknown(name: &str) {
     let mut known: Vec<&str> = TOPICS.to_vec();
     known.extend(Kind::TABLE.iter().map(|(_, kind, _)| *kind));
     known.extend(probes::ALL.iter().map(|probe| probe.name));
+    known.extend(points::ALL.iter().map(|point| point.name));
+    known.extend(message::KINDS.iter().map(|kind| kind.name));
     known.extend(codes::CODES.iter().map(|code| code.name));
     let invariants = args::invariants();
     known.extend(invariants.iter().map(|(name, _)| name.as_str()));
@@ -129,7 +145,7 @@ fn unknown(name: &str) {
     }
     let help = if near.is_empty() {
         format!(
-            "it explains fields, faults, invariants, probes and errors by name, and {}",
+            "it explains fields, faults, invariants, probes, points, messages and errors by name, and {}",
             TOPICS.join(", ")
         )
     } else {

@@ -26,7 +26,7 @@ fn unsteady() -> Cause {
         faults: Vec::new(),
     };
     let lines = Some([Some(line("draws 4")), Some(line("draws 5"))]);
-    Cause::Unsteady(Difference { fingerprints: [0xab, 0xcd], lines })
+    Cause::Unsteady(Box::new(Difference { fingerprints: [0xab, 0xcd], lines }))
 }
 
 #[test]

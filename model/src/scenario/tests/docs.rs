@@ -149,9 +149,7 @@ fn renewed(document: &str) -> String {
             Some(("table of codes", _)) => codes(),
             Some(("table of probes", _)) => named("probe", probes::ALL.iter().map(|it| (it.name, it.about))),
             Some(("table of points", _)) => named("point", points::ALL.iter().map(|it| (it.name, it.about))),
-            Some(("messages", _)) => {
-                format!("`{}`\n\nTheir order: requests, then replies.\n", KINDS.join("`, `"))
-            }
+            Some(("messages", _)) => named("message", KINDS.iter().map(|it| (it.name, it.about))),
             _ => continue,
         };
         assert!(made.lines().count() > 1, "nothing for {line}");

@@ -67,7 +67,7 @@ fn when(scenario: &Scenario, nodes: &Nodes<'_>, fault: &Fault, place: &Path, fou
 
 /// A trigger waits for messages and points that the model has.
 fn event(event: &Event, place: Path, found: &mut Found) {
-    let kinds = || KINDS.to_vec();
+    let kinds = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>();
     let (variant, name, known, noun) = match event {
         Event::Sends(name) => ("Sends", name, kinds(), "message"),
         Event::Receives(name) => ("Receives", name, kinds(), "message"),
