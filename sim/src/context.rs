@@ -8,6 +8,7 @@ use crate::kernel::{Deed, Effective, Kernel};
 use crate::node::{DiskEffect, NodeId};
 use crate::queue::Handle;
 use crate::time::{Instant, Odds, Span};
+use crate::trace::{Happening, Told};
 use crate::world::Ending;
 
 /// A timer that was set.
@@ -146,6 +147,10 @@ impl<P: Protocol> Context<'_, P> {
     /// Marks a point in the actor's work at which a fault may strike.
     pub fn point(&mut self, label: &'static str) {
         let node = self.node();
+        if self.kernel.trace.is_some() && !self.kernel.current.dead {
+            let told = Told { kind: label, routine: true, ..Told::words(label) };
+            self.kernel.tell(self.kernel.line(Some(node), Happening::Point, self.kernel.current.event, told));
+        }
         if !self.kernel.node(node).watches.is_empty() {
             self.kernel.watch(node, Moment::Before, Seen::Reaches(label));
             self.kernel.watch(node, Moment::After, Seen::Reaches(label));

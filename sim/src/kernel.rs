@@ -297,7 +297,7 @@ impl<P: Protocol> Kernel<P> {
 
     /// What a message means, with its digest.
     pub(crate) fn tell_message(&self, message: &P::Message) -> Told {
-        Told { digest: message.digest(), ..self.teller.message(message) }
+        Told { kind: message.kind(), digest: message.digest(), ..self.teller.message(message) }
     }
 
     pub(crate) fn set_timer(&mut self, id: NodeId, base: Instant, after: Span, token: u64) -> Handle {

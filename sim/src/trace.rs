@@ -92,6 +92,8 @@ pub enum Happening {
     Note,
     /// A probe was reached.
     Probe,
+    /// A node reached a labelled point in its work.
+    Point,
 }
 
 /// One line of a trace.
@@ -118,6 +120,8 @@ pub struct Line {
 pub struct Told {
     /// In words, such as `sends Commit(orders/1 = 32)`.
     pub words: String,
+    /// The kind of the message, or the label of the point, as triggers name it; empty for others.
+    pub kind: &'static str,
     /// The digest of the message or note, 0 where there is none: words need not tell all of it.
     pub digest: u64,
     /// The things that it is about (records, say), as numbers of the model's choice.
