@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -185,6 +186,9 @@ pub(crate) struct Run {
         help_heading = "How"
     )]
     pub(crate) jobs: Option<Jobs>,
+    /// How long to look for the smallest cause of each failure, or `never`
+    #[arg(long, value_name = "TIME", default_value = "10s", env = "MILLPOND_SHRINK", help_heading = "How")]
+    pub(crate) shrink: Shrink,
     /// Run each seed twice and compare (failing seeds always are)
     #[arg(long, env = "MILLPOND_CHECK_DETERMINISM", value_parser = FalseyValueParser::new(), help_heading = "How")]
     pub(crate) check_determinism: bool,
@@ -288,6 +292,21 @@ impl FromStr for MaxFail {
             (_, Ok(number @ 1..)) => Ok(Self::After(number)),
             _ => Err("write a whole number from 1, or `all`".to_owned()),
         }
+    }
+}
+
+/// How long to look for a smaller cause; none: not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shrink(pub(crate) Option<Duration>);
+
+impl FromStr for Shrink {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "never" {
+            return Ok(Self(None));
+        }
+        let span: Span = text.parse().map_err(|error| format!("{error}, or `never`"))?;
+        Ok(Self(Some(Duration::from_nanos(span.as_nanos()))))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use millpond::exit::Exit;
 use millpond::model::scenario::schema::Found;
 use millpond::reports::event::{Event, Finished, ScenarioStarted, Seed, StoppedBy, Stream};
-use millpond::reports::failure::{Cause, scenario_digest};
+use millpond::reports::failure::{Cause, Failure, scenario_digest};
 use millpond::reports::folder::Folder;
 use millpond::reports::judge::{self, Judgement, Tally};
 use millpond::sim::ENGINE;
@@ -18,6 +18,7 @@ use millpond::{Experiment, Invariant, Options, Plan, Repeat, Tracing, Trial, Tri
 
 use crate::args::MaxFail;
 use crate::clock::Stopwatch;
+use crate::explanation::{self, Effort};
 use crate::interrupt;
 use crate::select::Entry;
 use crate::story::{self, Failed};
@@ -35,6 +36,8 @@ pub(crate) struct Campaign<'a> {
     pub(crate) fail_fast: bool,
     pub(crate) only: Option<Invariant>,
     pub(crate) repeat: Repeat,
+    /// How long to look for the smallest cause of a failure; none: not at all.
+    pub(crate) shrink: Option<Duration>,
     pub(crate) jobs: NonZeroUsize,
     pub(crate) folder: Option<&'a Folder>,
 }
@@ -214,6 +217,16 @@ struct Watch<'a, 'b, 'c> {
 }
 
 impl Watch<'_, '_, '_> {
+    /// Explains a failure, if it is not one that was recorded and fails as expected.
+    fn explain(&self, failure: &mut Failure) {
+        let focus = Focus { trial: self.trial, only: self.campaign.only };
+        let known = self.entry.scenario.found.is_some();
+        let shrink = self.campaign.shrink.filter(|_| !known);
+        if !(known && failure.expected) {
+            explanation::explain(&focus, failure, Effort::within(shrink));
+        }
+    }
+
     /// Takes in a seed; breaks when enough have failed.
     fn seed(&mut self, seed: u64, checked: Checked<TrialOutcome>) -> ControlFlow<()> {
         self.done += 1;
@@ -235,6 +248,7 @@ impl Watch<'_, '_, '_> {
             Some(_) => {}
         }
         if self.failed <= KEPT {
+            self.explain(&mut failure);
             if let Some(folder) = self.campaign.folder
                 && let Err(error) = failed.keep(&mut failure, folder)
             {

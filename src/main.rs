@@ -4,6 +4,7 @@ mod args;
 mod campaign;
 mod clock;
 mod commands;
+mod explanation;
 mod interrupt;
 mod log;
 mod output;

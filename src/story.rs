@@ -43,6 +43,7 @@ impl Failed<'_> {
             drawn: !recorded,
             outcome: checked.outcome,
             cause,
+            explanation: None,
             expected: is_expected,
             file: None,
             replay,

@@ -7,12 +7,16 @@ use millpond_sim::{Ending, NodeId, Noted, Record as SimRecord};
 use crate::catalog::{Catalog, GroupInfo};
 use crate::note::Note;
 use crate::outcome::{Verdict, Violation, Witness};
-use crate::record::{GroupId, PartitionId, Position, Record};
+use crate::record::{GroupId, Key, Offset, PartitionId, Position, Record};
 use crate::scenario::schema::{Invariant, Scenario};
 use crate::sink::Dump;
+use crate::words::{subject_of_key, subject_of_place, subject_of_record};
 
 /// The most violations of one invariant that are kept with their witnesses.
 const KEPT: usize = 5;
+
+/// How many records of a key in each log a story follows.
+const FOLLOWED: usize = 20;
 
 /// A finished run, as clients have seen it.
 pub struct Evidence<'a> {
@@ -72,6 +76,28 @@ impl<'a> Evidence<'a> {
         &self.catalog.names[usize::from(node.number())]
     }
 
+    /// What the record at a position goes by in traces: its place, and its own identity.
+    pub fn about(&self, at: Position) -> Vec<u64> {
+        let record = self.log(at.partition).and_then(|log| log.get(at.offset.0 as usize));
+        let identity = record.map(|record| subject_of_record(record.id));
+        identity.into_iter().chain([subject_of_place(at)]).collect()
+    }
+
+    /// What the records of a key go by in traces, the first few of them.
+    pub fn about_key(&self, key: Key) -> Vec<u64> {
+        let mut about = vec![subject_of_key(key)];
+        for (log, partition) in self.logs.iter().zip(0..) {
+            let records = log.iter().flat_map(|log| log.iter()).zip(0..);
+            let of_key = records.filter(|(record, _)| record.key.origin() == key.origin());
+            for (_, offset) in of_key.take(FOLLOWED) {
+                about.extend(
+                    self.about(Position { partition: PartitionId(partition), offset: Offset(offset) }),
+                );
+            }
+        }
+        about
+    }
+
     /// The observations that match, as witnesses, in order.
     pub fn witnesses(&self, mut tell: impl FnMut(&Note) -> Option<String>) -> Vec<Witness> {
         let witness = |noted: &Noted<Note>| {
@@ -116,6 +142,12 @@ impl Judge {
 impl Violation {
     /// A violation that needs no diff.
     pub fn new(sentence: String, witnesses: Vec<Witness>) -> Self {
-        Self { sentence, witnesses, diff: None }
+        Self { sentence, witnesses, diff: None, about: Vec::new() }
+    }
+
+    /// The same, about these things.
+    #[must_use]
+    pub fn about(self, about: Vec<u64>) -> Self {
+        Self { about, ..self }
     }
 }

@@ -1,6 +1,7 @@
 //! What a run gives: verdicts with their witnesses, and what the search counts.
 
 use millpond_sim::fault::{Fault, Kind};
+use millpond_sim::schedule::Delay;
 use millpond_sim::search;
 use millpond_sim::search::shrink::Lists;
 use millpond_sim::time::Instant;
@@ -18,6 +19,8 @@ pub struct Plan {
     pub workload: Vec<Item>,
     /// The faults.
     pub faults: Vec<Fault>,
+    /// What is moved in the schedule that the seed gives.
+    pub schedule: Vec<Delay>,
 }
 
 impl Lists for Plan {
@@ -31,12 +34,24 @@ impl Lists for Plan {
         &self.faults
     }
 
-    fn of(workload: Vec<Item>, faults: Vec<Fault>) -> Self {
-        Self { workload, faults }
+    fn delays(&self) -> &[Delay] {
+        &self.schedule
+    }
+
+    fn of(workload: Vec<Item>, faults: Vec<Fault>, schedule: Vec<Delay>) -> Self {
+        Self { workload, faults, schedule }
     }
 
     fn client(item: &Item) -> &str {
         &item.0
+    }
+
+    fn about(item: &Item) -> u64 {
+        u64::from(item.2)
+    }
+
+    fn due(item: &Item) -> Instant {
+        item.1
     }
 
     /// A record with the value 1, the key 0, a round time.
@@ -100,6 +115,8 @@ pub struct Violation {
     pub witnesses: Vec<Witness>,
     /// Two texts that ought to be equal, to be shown as a diff.
     pub diff: Option<(String, String)>,
+    /// The things that it is about, as a trace names them (see [`crate::words`]).
+    pub about: Vec<u64>,
 }
 
 /// An operation that shows a violation.
@@ -145,5 +162,14 @@ impl search::Outcome for Outcome {
 
     fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    fn seen_at(&self) -> Option<Instant> {
+        let violations = self.broken().flat_map(|verdict| &verdict.violations);
+        violations.flat_map(|violation| &violation.witnesses).map(|witness| witness.time).max()
     }
 }

@@ -174,7 +174,8 @@ impl Trial {
     /// # Panics
     /// If the plan names nodes that the scenario does not have: plans are validated before.
     pub fn simulate(&self, seed: u64, plan: &Plan, trace: Tracing) -> Record<Note> {
-        let world = self.world(seed, plan, trace);
+        let mut world = self.world(seed, plan, trace);
+        world.set_schedule(&plan.schedule);
         let until = self.waits_until() + FINAL_READS;
         let record = world.run(&plan.faults, self.heals_at(), until);
         record.expect("a validated plan names nodes of the scenario")
@@ -204,7 +205,7 @@ impl Experiment for Trial {
             Faults::Plan(faults) => faults.clone(),
             Faults::Draw(draw) => draw::menu(&self.scenario, &self.catalog, draw).draw(seed),
         };
-        Plan { workload, faults }
+        Plan { workload, faults, schedule: self.scenario.schedule.clone() }
     }
 
     fn run(&self, seed: u64, plan: &Plan, trace: Tracing) -> Outcome {

@@ -8,7 +8,7 @@ use millpond_sim::search::determinism::Difference;
 use millpond_sim::trace::Line;
 use similar::TextDiff;
 
-use crate::describe;
+use crate::cause;
 use crate::failure::{Cause, Failure, invariant_name};
 
 /// How wide the rules around a block are.
@@ -19,9 +19,6 @@ const WITNESSES: usize = 12;
 
 /// How many violations of the invariant are shown.
 const VIOLATIONS: usize = 3;
-
-/// How many faults of a plan are shown.
-const FAULTS: usize = 40;
 
 /// The block of a failure, without colours.
 pub fn block(failure: &Failure) -> String {
@@ -36,7 +33,8 @@ pub fn block(failure: &Failure) -> String {
         Cause::Broke(_) => broken(&mut text, failure),
         Cause::Unsteady(difference) => unsteady(&mut text, difference, &failure.outcome.nodes),
     }
-    plan(&mut text, failure);
+    text.push('\n');
+    text.push_str(&cause::told(failure));
     let _ = writeln!(text, "\nReplay:  {}", failure.replay);
     if let Some(keep) = &failure.keep {
         let _ = writeln!(text, "Keep:    {keep}");
@@ -49,8 +47,10 @@ fn broken(text: &mut String, failure: &Failure) {
     let broken: Vec<&Verdict> = failure.outcome.broken().collect();
     let named = failure.cause.invariant();
     for verdict in broken.iter().filter(|verdict| Some(verdict.invariant) == named) {
+        // A story shows the witnesses at their places.
+        let told = failure.explanation.as_ref().is_some_and(|explanation| !explanation.story.is_empty());
         for violation in verdict.violations.iter().take(VIOLATIONS) {
-            self::violation(text, violation);
+            self::violation(text, violation, if told { 0 } else { WITNESSES });
         }
         let shown = verdict.violations.len().min(VIOLATIONS) as u64;
         match verdict.count - shown.min(verdict.count) {
@@ -73,15 +73,17 @@ fn broken(text: &mut String, failure: &Failure) {
     }
 }
 
-fn violation(text: &mut String, violation: &Violation) {
+fn violation(text: &mut String, violation: &Violation, most: usize) {
     let _ = writeln!(text, "{}", violation.sentence);
     let nodes = violation.witnesses.iter().map(|witness| witness.node.chars().count());
     let width = nodes.max().unwrap_or(0);
-    for witness in violation.witnesses.iter().take(WITNESSES) {
+    for witness in violation.witnesses.iter().take(most) {
         let time = seconds(witness.time.as_nanos());
         let _ = writeln!(text, "  {time:>9}  {:<width$}  {}", witness.node, witness.what);
     }
-    if let more @ 1.. = violation.witnesses.len().saturating_sub(WITNESSES) {
+    if let more @ 1.. = violation.witnesses.len().saturating_sub(most)
+        && most > 0
+    {
         let _ = writeln!(text, "  ... and {more} more");
     }
     if let Some((expected, found)) = &violation.diff {
@@ -122,28 +124,12 @@ pub fn event(line: Option<&Line>, nodes: &[String]) -> String {
     format!("{time}  event {id} (because of {cause})  {node}  {}", line.told.words)
 }
 
-fn plan(text: &mut String, failure: &Failure) {
-    let (faults, records) = (failure.plan.faults.len(), failure.plan.workload.len());
-    let from =
-        if failure.drawn { format!("drawn from seed {}", failure.seed) } else { "as recorded".to_owned() };
-    let _ = write!(text, "\nPlan: {} and {}, {from}", count(faults, "fault"), count(records, "record"));
-    text.push_str(if faults == 0 { "\n" } else { ":\n" });
-    for (at, fault) in failure.plan.faults.iter().enumerate().take(FAULTS) {
-        let bitten = failure.outcome.faults.get(at).is_none_or(|(_, bitten)| *bitten);
-        let note = if bitten { "" } else { "  (took no effect)" };
-        let _ = writeln!(text, "  {:>2}. {}{note}", at + 1, describe::fault(fault));
-    }
-    if let more @ 1.. = faults.saturating_sub(FAULTS) {
-        let _ = writeln!(text, "  ... and {more} more");
-    }
-}
-
 /// `1 fault`, `2 faults`.
 pub(crate) fn count(n: usize, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 
 /// Nanoseconds as seconds with three places.
-fn seconds(nanos: u64) -> String {
+pub(crate) fn seconds(nanos: u64) -> String {
     format!("{}.{:03}s", nanos / 1_000_000_000, nanos / 1_000_000 % 1_000)
 }

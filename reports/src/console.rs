@@ -67,7 +67,10 @@ impl<W: Write> Console<W> {
 
     /// Failures are told after the line of their scenario, one block for those that look alike.
     fn failure(&mut self, failure: &Failure) {
-        if failure.expected && self.detail < Detail::Verbose {
+        // Whoever runs one scenario wants to see what it shows.
+        let asked = self.detail == Detail::Verbose
+            || self.detail == Detail::Normal && self.start.scenarios.len() == 1;
+        if failure.expected && !asked {
             return;
         }
         let broken: Vec<_> = failure.outcome.broken().map(|verdict| verdict.invariant).collect();

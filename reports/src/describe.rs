@@ -104,7 +104,7 @@ fn way(by: Shift) -> String {
     }
 }
 
-fn ordinal(n: u32) -> String {
+pub(crate) fn ordinal(n: u32) -> String {
     let ending = match (n % 10, n % 100) {
         (1, rest) if rest != 11 => "st",
         (2, rest) if rest != 12 => "nd",

@@ -1,10 +1,16 @@
 //! A failure: the run that failed, the name it goes by, and the file that keeps it.
 
+use std::fmt::Write as _;
+
 use millpond_model::outcome::{Outcome, Plan};
+use millpond_model::scenario;
 use millpond_model::scenario::schema::{Expect, Faults, Found, Invariant, Scenario};
-use millpond_model::scenario::write;
+use millpond_sim::search::certificate::Certificate;
 use millpond_sim::search::determinism::Difference;
+use millpond_sim::search::story::Step;
 use millpond_sim::{ENGINE, digest};
+
+use crate::cause;
 
 /// A run that failed.
 #[derive(Clone, Debug)]
@@ -21,6 +27,8 @@ pub struct Failure {
     pub outcome: Outcome,
     /// What it is named after: an invariant that broke, or that a second run was another one.
     pub cause: Cause,
+    /// What its smallest cause is and how it came about, where that was looked for.
+    pub explanation: Option<Explanation>,
     /// Whether the scenario expects just this.
     pub expected: bool,
     /// What names this failure wherever it is found: 8 hexadecimal digits.
@@ -31,6 +39,50 @@ pub struct Failure {
     pub replay: String,
     /// The command that keeps it as a test.
     pub keep: Option<String>,
+}
+
+/// A failure explained. The plan and the outcome of its [`Failure`] are those of the smallest cause.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// How it was made smaller, where it was.
+    pub shrunk: Option<Shrinking>,
+    /// How often it fails with and without each entry of its plan.
+    pub certificate: Option<Certificate>,
+    /// What happened, from the faults to the witnesses.
+    pub story: Vec<Step>,
+}
+
+/// From the plan that failed first to the smallest one.
+#[derive(Clone, Debug)]
+pub struct Shrinking {
+    /// How large the plan was.
+    pub from: Size,
+    /// How many runs it took.
+    pub runs: u64,
+    /// How many of them failed in the same way.
+    pub kept: u64,
+    /// Other invariants that broke on the way, each with a plan that breaks it.
+    pub slipped: Vec<(Invariant, Plan)>,
+    /// Whether it went to the end, so that nothing can be left out.
+    pub minimal: bool,
+}
+
+/// How large a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// How many faults.
+    pub faults: usize,
+    /// How many records.
+    pub records: usize,
+    /// How many delays.
+    pub delays: usize,
+}
+
+impl Size {
+    /// That of a plan.
+    pub fn of(plan: &Plan) -> Self {
+        Self { faults: plan.faults.len(), records: plan.workload.len(), delays: plan.schedule.len() }
+    }
 }
 
 /// Why a run failed.
@@ -102,13 +154,14 @@ pub fn invariant_name(invariant: Invariant) -> String {
 pub fn id(scenario: &str, cause: &str, plan: &Plan) -> String {
     let faults = serde_json::to_string(&plan.faults).unwrap_or_default();
     let workload = serde_json::to_string(&plan.workload).unwrap_or_default();
-    let hash = text_digest(&[scenario, cause, &faults, &workload]);
+    let schedule = serde_json::to_string(&plan.schedule).unwrap_or_default();
+    let hash = text_digest(&[scenario, cause, &faults, &workload, &schedule]);
     format!("{:08x}", hash >> 32)
 }
 
 /// What a scenario is, in 64 bits.
 pub fn scenario_digest(scenario: &Scenario) -> u64 {
-    text_digest(&[&write(scenario, "")])
+    text_digest(&[&scenario::write(scenario, "")])
 }
 
 fn text_digest(texts: &[&str]) -> u64 {
@@ -137,15 +190,20 @@ pub fn failure_file(scenario: &Scenario, failure: &Failure, broke: Invariant, fi
     let mut kept = scenario.clone();
     kept.faults = Faults::Plan(failure.plan.faults.clone());
     kept.workload = Some(failure.plan.workload.clone());
+    kept.schedule = failure.plan.schedule.clone();
     kept.expect = Expect::Violation(broke);
     kept.found = Some(Found { engine: ENGINE, seed: failure.seed, fingerprint, broke });
-    let header = format!(
-        "A failure of the scenario {}: {broke:?} broke at seed {}.\n\
-         Its records and faults are listed below; any may be deleted by hand (then delete `found`, too).\n\
-         Run it again:  millpond replay {file}\n\
-         Keep it:       copy this file into a folder `known`; campaigns run it first.\n\
-         Once it is fixed, set `expect: Pass`.\n",
-        failure.scenario, failure.seed,
+    let mut header = format!(
+        "A failure of the scenario {}: {broke:?} broke at seed {}.\n",
+        failure.scenario, failure.seed
     );
-    write(&kept, &header)
+    header += &cause::told(failure);
+    let _ = write!(
+        header,
+        "\nRun it again:  millpond replay {file}\n\
+         Keep it:       copy this file into a folder `known`; campaigns run it first.\n\
+         Edit it:       any record or fault may be deleted (then delete `found`, too).\n\
+         Once it is fixed, set `expect: Pass`.\n",
+    );
+    scenario::write(&kept, &header)
 }

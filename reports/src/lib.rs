@@ -9,11 +9,13 @@
 //! | [`judge`] | what a campaign came to: `PASS`, `FOUND`, `FAIL`, `EMPTY` and so on |
 //! | [`failure`] | a failing run, its name, and the file that keeps it |
 //! | [`mod@block`] | a failure told as text |
+//! | `cause` | the plan of a failure, how sure it is, and its story as text |
 //! | [`describe`] | faults in words |
 //! | [`folder`] | the folder of results |
 //! | [`diagnostic`] | mistakes in scenario files |
 
 pub mod block;
+mod cause;
 pub mod console;
 pub mod describe;
 pub mod diagnostic;

@@ -415,7 +415,9 @@ impl<P: Protocol> Kernel<P> {
 
     /// Tells what the current event is.
     pub(crate) fn tell_event(&mut self, node: NodeId, happening: Happening, cause: u64, told: Told) {
-        self.tell(self.line(Some(node), happening, EventId::from_raw(cause), told));
+        let cause = EventId::from_raw(cause);
+        let line = self.line(Some(node), happening, cause, told);
+        self.tell(Line { faults: cause.as_fault().into_iter().collect(), ..line });
     }
 
     /// A line about the current event.

@@ -13,6 +13,7 @@
 //! | [`node`] | the unit of failure |
 //! | [`network`], [`disk`], [`clock`] | what faults meet, one place each |
 //! | [`fault`] | faults as data, their triggers, and how they strike |
+//! | [`schedule`] | overrides of the order that the seed gives |
 //! | [`search`] | the search over runs: campaigns over seeds, the determinism check |
 //! | [`trace`], `fingerprint` | what happened: in lines when asked, in 64 bits always |
 
@@ -27,6 +28,7 @@ pub mod network;
 pub mod node;
 mod queue;
 pub mod random;
+pub mod schedule;
 pub mod search;
 pub mod time;
 pub mod trace;

@@ -8,6 +8,7 @@
 
 use crate::node::{NodeId, NodeSet};
 use crate::random::{Key, Purpose, Stream, scale};
+use crate::schedule::Moved;
 use crate::time::{Instant, Odds, Span};
 
 /// The order of messages on one direction of a link.
@@ -78,6 +79,8 @@ pub(crate) struct Arrivals {
 struct Direction {
     latency: Stream,
     last: Instant,
+    /// How many messages were sent.
+    sent: u32,
     /// Streams for what happens to few messages, made when first needed.
     odd: Option<Box<OddStreams>>,
 }
@@ -100,12 +103,16 @@ pub(crate) struct Network {
     index: Vec<u32>,
     directions: Vec<Direction>,
     pub(crate) rules: Vec<Rule>,
+    /// Overrides of the schedule, and when they end.
+    pub(crate) moved: Vec<Moved>,
+    pub(crate) moved_until: Instant,
 }
 
 impl Network {
     pub(crate) fn new(key: Key, default: Link) -> Self {
-        let (index, directions) = (Vec::new(), Vec::new());
-        Self { key, nodes: 0, default, special: Vec::new(), index, directions, rules: Vec::new() }
+        let (index, directions, rules, moved) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (special, moved_until) = (Vec::new(), Instant::MAX);
+        Self { key, nodes: 0, default, special, index, directions, rules, moved, moved_until }
     }
 
     /// Makes room for the links among this many nodes.
@@ -144,8 +151,13 @@ impl Network {
         let direction = &mut self.directions[self.index[at] as usize];
         let bits = direction.latency.bits();
         // One draw serves both: its high bits choose the latency, its low bits the tie.
-        let latency = link.latency + Span::from_nanos(scale(bits, link.jitter.as_nanos() + 1));
+        let mut latency = link.latency + Span::from_nanos(scale(bits, link.jitter.as_nanos() + 1));
         let tie = bits as u32;
+        direction.sent = direction.sent.wrapping_add(1);
+        if !self.moved.is_empty() && now < self.moved_until {
+            let added = self.moved.iter().map(|moved| moved.adds(from, to, direction.sent));
+            latency = added.fold(latency, |latency, added| latency + added);
+        }
         if self.rules.is_empty() && link.loss.is_never() && link.duplicates.is_never() {
             let arrival = direction.in_order(now + latency, link.order);
             return Some(Arrivals { first: (arrival, tie), second: None });
@@ -234,7 +246,7 @@ impl Network {
     fn open(&mut self, at: usize, from: NodeId, to: NodeId) {
         self.index[at] = self.directions.len() as u32;
         let latency = self.key.stream(Purpose::Latency, entity(from, to));
-        self.directions.push(Direction { latency, last: Instant::ZERO, odd: None });
+        self.directions.push(Direction { latency, last: Instant::ZERO, sent: 0, odd: None });
     }
 
     #[inline]

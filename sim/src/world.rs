@@ -25,6 +25,7 @@ use crate::network::{Link, Network};
 use crate::node::{DiskEffect, MAX_NODES, Node, NodeId};
 use crate::queue::{Entry, Queue};
 use crate::random::{Key, Purpose};
+use crate::schedule::Delay;
 use crate::time::{Instant, Span};
 use crate::trace::{EventId, Happening, Line, Plain, Teller, Told, Trace};
 
@@ -131,6 +132,7 @@ pub struct World<P: Protocol> {
     kernel: Kernel<P>,
     actors: Vec<Option<Box<dyn Actor<P>>>>,
     factories: Vec<Factory<P>>,
+    schedule: Vec<Delay>,
 }
 
 const NOBODY: NodeId = NodeId::NOBODY;
@@ -163,7 +165,7 @@ impl<P: Protocol> World<P> {
             ending: None,
             disk_sync: settings.sync,
         };
-        Self { kernel, actors: Vec::new(), factories: Vec::new() }
+        Self { kernel, actors: Vec::new(), factories: Vec::new(), schedule: Vec::new() }
     }
 
     /// Adds a node; it starts when the run does.
@@ -212,11 +214,16 @@ impl<P: Protocol> World<P> {
         self.kernel.teller = Box::new(teller);
     }
 
+    /// Overrides the schedule that the seed gives.
+    pub fn set_schedule(&mut self, delays: &[Delay]) {
+        self.schedule = delays.to_vec();
+    }
+
     /// Runs the world: starts its nodes, lets the faults strike until `heals_at`, when all damage
     /// ends, and goes on to `until` at most.
     ///
     /// # Errors
-    /// If the faults name nodes that the world does not have, or none.
+    /// If the faults or the schedule name nodes that the world does not have, or none.
     pub fn run(
         mut self,
         faults: &[Fault],
@@ -225,6 +232,7 @@ impl<P: Protocol> World<P> {
     ) -> Result<Record<P::Note>, PlanError> {
         self.kernel.network.set_nodes(self.kernel.nodes.len());
         self.kernel.arm(faults, heals_at)?;
+        self.kernel.arrange(&self.schedule, heals_at)?;
         for index in 0..self.kernel.nodes.len() {
             self.kernel.boot(NodeId::new(index));
         }

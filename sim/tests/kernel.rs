@@ -397,7 +397,7 @@ fn a_plan_that_does_not_fit_the_world_is_refused() {
     let refuse =
         |what| world(settings(1), vec![listener()]).run(&[at(1, what)], at_ms(9), at_ms(9)).map(drop);
     let node = "nobody".to_owned();
-    assert_eq!(refuse(crash("nobody", 1)), Err(PlanError::UnknownNode { fault: 1, node }));
+    assert_eq!(refuse(crash("nobody", 1)), Err(PlanError::UnknownNode { item: "fault", number: 1, node }));
     assert_eq!(refuse(What::Rot { nodes: vec![], entries: 1 }), Err(PlanError::NoNode { fault: 1 }));
     let (from, to) = (names(&["a"]), vec![]);
     assert_eq!(refuse(What::Hold { from, to, lasts: ms(1) }), Err(PlanError::NoNode { fault: 1 }));

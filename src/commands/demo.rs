@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use millpond::exit::Exit;
 use millpond::reports::block::block;
@@ -24,6 +25,9 @@ const BROKEN: &str = include_str!("../../scenarios/delivery/increment_bare.ron")
 
 /// The same with a guard: no bug.
 const SOUND: &str = include_str!("../../scenarios/delivery/increment_guarded.ron");
+
+/// How long it looks for the smallest cause.
+const SHRINK: Duration = Duration::from_secs(10);
 
 /// How many seeds the sound scenario runs.
 const SEEDS: u64 = 100;
@@ -99,6 +103,7 @@ fn campaign(entry: &Entry, seeds: u64, folder: &Folder) -> Result<(Finished, Opt
         fail_fast: false,
         only: None,
         repeat: Repeat::Sample,
+        shrink: Some(SHRINK),
         jobs: Jobs::threads(None),
         folder: Some(folder),
     };

@@ -68,6 +68,7 @@ fn campaign(args: &Run, taste: &Taste, entries: &[Entry], folder: &Folder) -> Ex
         fail_fast: args.fail_fast,
         only: args.only,
         repeat: if args.check_determinism { Repeat::All } else { Repeat::Sample },
+        shrink: args.shrink.0,
         jobs,
         folder: Some(folder),
     };

@@ -121,7 +121,11 @@ impl Place<'_> {
     }
 
     fn violation(&self, sentence: String, key: Key, from: Option<Position>) -> Violation {
-        Violation::new(sentence, self.witnesses(key, from))
+        let about = match from {
+            Some(from) => self.evidence.about(from),
+            None => self.evidence.about_key(key),
+        };
+        Violation::new(sentence, self.witnesses(key, from)).about(about)
     }
 }
 

@@ -11,6 +11,7 @@ use millpond_sim::random::{Key as RunKey, Purpose, Stream};
 
 use crate::catalog::GroupInfo;
 use crate::evidence::{Evidence, Judge};
+use crate::note::Note;
 use crate::outcome::{Verdict, Violation};
 use crate::processor::operator::{Draw, Operator, TaskState};
 use crate::record::{GroupId, Offset, PartitionId, Position, Record};
@@ -58,15 +59,25 @@ fn check_slot(
         if other != first {
             judge.violated(|| {
                 let (one, two) = (text(evidence, &first), text(evidence, &other));
-                let differs = first.iter().zip(&other).find(|(one, two)| one != two).map_or_else(
+                let pair = first.iter().zip(&other).find(|(one, two)| one != two);
+                let differs = pair.map_or_else(
                     || "one has more rows than the other".to_owned(),
                     |(one, two)| format!("{} or {}", line(evidence, one), line(evidence, two)),
                 );
+                let longer = if first.len() > other.len() { &first } else { &other };
+                let from = pair.map(|(one, two)| one.from.min(two.from)).or(longer.last().map(|row| row.from));
+                let about = from.map_or_else(Vec::new, |from| evidence.about(from));
+                let read = evidence.witnesses(|note| match note {
+                    Note::LogRead(partition, _) if partitions.contains(partition) => {
+                        Some(format!("reads all of {}", evidence.catalog.partition_name(*partition)))
+                    }
+                    _ => None,
+                });
                 let sentence = format!(
                     "The join of {} over partition {slot} depends on the order in which its inputs are read: {differs}.",
                     group.name
                 );
-                Violation { sentence, witnesses: Vec::new(), diff: Some((one, two)) }
+                Violation { diff: Some((one, two)), ..Violation::new(sentence, read).about(about) }
             });
             return;
         }

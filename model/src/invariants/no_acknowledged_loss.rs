@@ -10,6 +10,7 @@ use crate::note::Note;
 use crate::outcome::{Verdict, Violation, Witness};
 use crate::record::{Kind, Offset, Position, RecordId};
 use crate::scenario::schema::Invariant;
+use crate::words::subject_of_record;
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut judge = Judge::new(Invariant::NoAcknowledgedLoss);
@@ -50,7 +51,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                     }
                     _ => None,
                 }));
-                Violation::new(sentence, witnesses)
+                Violation::new(sentence, witnesses).about(vec![subject_of_record(record.id)])
             });
         }
     }

@@ -43,6 +43,7 @@ fn once(evidence: &Evidence<'_>, sink: &str, changes: &[Change], judge: &mut Jud
                     told(change),
                 );
                 Violation::new(sentence, witnesses(evidence, change.from, sink))
+                    .about(evidence.about(change.from))
             });
         } else {
             seen.insert(change.from, change);
@@ -68,7 +69,8 @@ fn newest_last(evidence: &Evidence<'_>, sink: &str, changes: &[Change], judge: &
                     evidence.place(last.from),
                     evidence.place(newest.from),
                 );
-                Violation::new(sentence, witnesses(evidence, last.from, sink))
+                let about = [evidence.about(last.from), evidence.about(newest.from)].concat();
+                Violation::new(sentence, witnesses(evidence, last.from, sink)).about(about)
             });
         }
     }

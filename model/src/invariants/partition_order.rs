@@ -21,6 +21,7 @@ use crate::note::Note;
 use crate::outcome::{Verdict, Violation, Witness};
 use crate::record::{Batch, Kind, Offset, PartitionId, Position, Record, RecordId};
 use crate::scenario::schema::Invariant;
+use crate::words::{subject_of_place, subject_of_record};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut judge = Judge::new(Invariant::PartitionOrder);
@@ -46,7 +47,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                         let node = evidence.node(noted.node);
                         let at = evidence.place(*asked);
                         let sentence = format!("{node} {verb}: it polled {at} where {expected} was next.");
-                        Violation::new(sentence, vec![witness(format!("polls {at}"))])
+                        let skipped = Position { offset: *expected, ..*asked };
+                        let about = [evidence.about(*asked), evidence.about(skipped)].concat();
+                        Violation::new(sentence, vec![witness(format!("polls {at}"))]).about(about)
                     });
                 }
                 let end = batches.last().map_or(asked.offset, Batch::end);
@@ -81,7 +84,8 @@ fn check_offsets(
             let had = told(evidence, record);
             let has = found.map_or("nothing".to_owned(), |found| told(evidence, found));
             let sentence = format!("{at} held {had} when it was polled, and {has} at the end.");
-            Violation::new(sentence, vec![witness(format!("polls {had} at {at}"))])
+            let about = vec![subject_of_record(record.id), subject_of_place(Position { offset, ..asked })];
+            Violation::new(sentence, vec![witness(format!("polls {had} at {at}"))]).about(about)
         });
     }
 }
@@ -114,7 +118,14 @@ fn check_senders(evidence: &Evidence<'_>, judge: &mut Judge) {
                         .place(Position { partition: PartitionId(partition), offset: Offset(offset) });
                     let sentence =
                         format!("{} lies at {at}, behind records sent after it.", told(evidence, record));
-                    Violation::new(sentence, Vec::new())
+                    let read = evidence.witnesses(|note| match note {
+                        Note::LogRead(read, _) if read.0 == partition => {
+                            Some(format!("reads all of {}", evidence.catalog.partition_name(*read)))
+                        }
+                        _ => None,
+                    });
+                    let (late, early) = (subject_of_record(record.id), subject_of_record(*latest));
+                    Violation::new(sentence, read).about(vec![late, early])
                 });
             }
         }

@@ -37,6 +37,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
             let read =
                 Witness { time: noted.time, node, event: noted.event, what: format!("reads {key}: {found}") };
             Violation::new(sentence, acknowledged.into_iter().chain([read]).collect())
+                .about(evidence.about(*at))
         });
     }
     judge.verdict()

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use millpond_sim::fault::Fault;
+use millpond_sim::schedule::Delay;
 use millpond_sim::time::{Instant, Odds, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,10 @@ pub struct Scenario {
     /// them, and any may be deleted.
     #[serde(default)]
     pub workload: Option<Vec<Item>>,
+    /// Messages that take longer than the seed has them, one by one; a failure file has them where
+    /// the search has moved any.
+    #[serde(default)]
+    pub schedule: Vec<Delay>,
     /// The invariants to check at the end of each run.
     pub check: Vec<Check>,
     /// Probes that a campaign must reach at least once, or it has proved nothing.

@@ -39,6 +39,7 @@ pub(crate) fn verdict(invariant: Invariant, sentences: &[&str]) -> Verdict {
             witness("sink", 16_260_499_999, "reads c7 = 310"),
         ],
         diff: None,
+        about: Vec::new(),
     };
     let violations: Vec<_> = sentences.iter().map(violation).collect();
     Verdict { invariant, comparisons: 12, count: violations.len() as u64, violations }
@@ -60,6 +61,7 @@ pub(crate) fn outcome(verdicts: Vec<Verdict>) -> Outcome {
 pub(crate) fn plan() -> Plan {
     let fault = |at, what| Fault { when: When::At(Instant::from_nanos(at)), what };
     Plan {
+        schedule: Vec::new(),
         workload: vec![Item("shop-0".into(), Instant::from_nanos(1_000_000), 7, 30)],
         faults: vec![
             fault(
@@ -80,6 +82,7 @@ pub(crate) fn failure(cause: Cause, outcome: Outcome) -> Failure {
         drawn: true,
         outcome,
         cause,
+        explanation: None,
         expected: false,
         file: Some("failures/totals-9f3c2a71.ron".into()),
         replay: "millpond replay millpond.out/failures/totals-9f3c2a71.ron".into(),

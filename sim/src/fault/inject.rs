@@ -11,6 +11,7 @@ use crate::kernel::{Event, Kernel, Mark};
 use crate::network::{Effect, Rule};
 use crate::node::{DiskEffect, DiskFault, NodeId, NodeSet};
 use crate::random::Purpose;
+use crate::schedule::{Delay, Moved};
 use crate::time::{Instant, Span};
 use crate::trace::{EventId, Happening, Line, Told};
 
@@ -58,10 +59,12 @@ pub(crate) struct Agenda {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// It names a node that the world does not have.
-    #[error("fault {fault} names the node `{node}`, which does not exist")]
+    #[error("{item} {number} names the node `{node}`, which does not exist")]
     UnknownNode {
-        /// The number of the fault in the plan, from 1.
-        fault: usize,
+        /// What names it: a fault or a delay.
+        item: &'static str,
+        /// Its number in the plan, from 1.
+        number: usize,
         /// The name.
         node: String,
     },
@@ -71,6 +74,12 @@ pub enum PlanError {
         /// The number of the fault in the plan, from 1.
         fault: usize,
     },
+}
+
+impl PlanError {
+    fn unknown(item: &'static str, number: usize, node: &str) -> Self {
+        Self::UnknownNode { item, number, node: node.to_owned() }
+    }
 }
 
 impl Agenda {
@@ -210,11 +219,25 @@ impl<P: Protocol> Kernel<P> {
         Ok(())
     }
 
+    /// Takes in overrides of the schedule.
+    pub(crate) fn arrange(&mut self, delays: &[Delay], until: Instant) -> Result<(), PlanError> {
+        self.network.moved_until = until;
+        for (delay, number) in delays.iter().zip(1..) {
+            let find = |name: &str| {
+                let at = self.nodes.iter().position(|node| *node.name == *name);
+                at.map(NodeId::new).ok_or_else(|| PlanError::unknown("delay", number, name))
+            };
+            let (from, to) = (find(&delay.from)?, find(&delay.to)?);
+            self.network.moved.push(Moved { from, to, which: delay.which, by: delay.by });
+        }
+        Ok(())
+    }
+
     fn resolve(&self, names: &[String], fault: usize) -> Result<NodeSet, PlanError> {
         let mut set = NodeSet::default();
         for name in names {
             let at = self.nodes.iter().position(|node| *node.name == **name);
-            let at = at.ok_or_else(|| PlanError::UnknownNode { fault, node: name.clone() })?;
+            let at = at.ok_or_else(|| PlanError::unknown("fault", fault, name))?;
             set.insert(NodeId::new(at));
         }
         Ok(set)
@@ -521,7 +544,7 @@ impl<P: Protocol> Kernel<P> {
             node.set_disk_aside();
         }
         if self.trace.is_some() {
-            self.tell_state(id, Happening::Pause, format!("stands still until {until}"));
+            self.tell_state(id, Happening::Pause, "stands still".to_owned());
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::{Experiment, Outcome, Tracing};
 use crate::fault::Kind;
+use crate::time::Instant;
 use crate::trace::{Line, Trace};
 
 /// Every how many passing seeds one is run twice where not all are.
@@ -91,6 +92,14 @@ impl<O: Outcome> Outcome for Checked<O> {
 
     fn trace(&self) -> Option<&Trace> {
         self.outcome.trace()
+    }
+
+    fn nodes(&self) -> &[String] {
+        self.outcome.nodes()
+    }
+
+    fn seen_at(&self) -> Option<Instant> {
+        self.outcome.seen_at()
     }
 }
 

@@ -2,13 +2,16 @@
 //! here is a few lines over that function.
 
 pub mod campaign;
+pub mod certificate;
 pub mod determinism;
 pub mod shrink;
+pub mod story;
 pub mod swarm;
 #[cfg(test)]
 mod toy;
 
 use crate::fault::Kind;
+use crate::time::Instant;
 use crate::trace::Trace;
 
 /// Something that can be run for any seed: a scenario, in most cases.
@@ -56,4 +59,14 @@ pub trait Outcome {
 
     /// The trace, if it was asked for.
     fn trace(&self) -> Option<&Trace>;
+
+    /// The names of the nodes, by number.
+    fn nodes(&self) -> &[String] {
+        &[]
+    }
+
+    /// When the last of what is wrong was seen.
+    fn seen_at(&self) -> Option<Instant> {
+        None
+    }
 }

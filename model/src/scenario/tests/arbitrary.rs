@@ -1,6 +1,7 @@
 //! Scenarios of every shape, sound or not, and pieces of text.
 
 use millpond_sim::fault::{Event, Fault, Trigger, What, When};
+use millpond_sim::schedule::{Delay, Which};
 use millpond_sim::time::{Instant, Odds, Shift, Span};
 use proptest::option;
 use proptest::prelude::*;
@@ -284,8 +285,13 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
         }));
     let actors = (map(topic()), map(producer()), map(processor()), map(sink()));
     let texts = ("[\\PC\n\t\"\\\\]{0,20}", names(), names(), any::<u64>());
-    (texts, world(), actors, faults(), workload, checks(), expect, found).prop_map(
-        |(texts, world, actors, faults, workload, check, expect, found)| {
+    let which = prop_oneof![(1..9u32).prop_map(Which::Nth), (1..9u32).prop_map(Which::From)];
+    let delay = ("[a-z]{1,3}", "[a-z]{1,3}", which, span());
+    let schedule =
+        prop::collection::vec(delay.prop_map(|(from, to, which, by)| Delay { from, to, which, by }), 0..3);
+    let plan = (faults(), workload, schedule);
+    (texts, world(), actors, plan, checks(), expect, found).prop_map(
+        |(texts, world, actors, (faults, workload, schedule), check, expect, found)| {
             let (about, claims, reach, seeds) = texts;
             let (brokers, network, disk, phases, budget) = world;
             let (topics, producers, processors, sinks) = actors;
@@ -303,6 +309,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 phases,
                 faults,
                 workload,
+                schedule,
                 check,
                 reach,
                 expect,

@@ -1,4 +1,4 @@
-//! Listed faults: they name nodes that exist, and come while faults may begin.
+//! Listed faults and delays: they name nodes that exist, and come while faults may begin.
 
 use millpond_sim::fault::{Event, Fault, What, When};
 use millpond_sim::time::Instant;
@@ -11,8 +11,15 @@ use crate::scenario::nearest::nearest;
 use crate::scenario::schema::{Faults, Scenario};
 
 pub(super) fn check(scenario: &Scenario, found: &mut Found) {
-    let Faults::Plan(faults) = &scenario.faults else { return };
     let nodes = Nodes(scenario);
+    for (at, delay) in scenario.schedule.iter().enumerate() {
+        for (field, node) in [("from", &delay.from), ("to", &delay.to)] {
+            if !found.is_full() && !nodes.contains(node) {
+                found.add(nodes.unknown(node, at!["schedule", at, field]));
+            }
+        }
+    }
+    let Faults::Plan(faults) = &scenario.faults else { return };
     for (at, fault) in faults.iter().enumerate() {
         if found.is_full() {
             return;

@@ -8,7 +8,7 @@
 //! | `references` | every name that is used is defined |
 //! | `pipelines` | what a processor, its input and its output must be to each other |
 //! | `promises` | what is checked and expected can be checked |
-//! | `faults` | listed faults name nodes, and come in time |
+//! | `faults` | listed faults and delays name nodes, and come in time |
 //!
 //! A scenario built in Rust has no text: its mistakes have paths only. [`read`](fn@super::read) adds
 //! the places.

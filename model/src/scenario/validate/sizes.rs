@@ -220,6 +220,7 @@ fn totals(scenario: &Scenario) -> Vec<Mistake> {
             at_most("records", records, MOST_RECORDS, at!["producers"]);
         }
     }
+    at_most("delays", scenario.schedule.len() as u64, MOST_FAULTS as u64, at!["schedule"]);
     if let Faults::Plan(faults) = &scenario.faults {
         at_most("faults", faults.len() as u64, MOST_FAULTS as u64, at!["faults"]);
     }

@@ -88,6 +88,8 @@ rules! {
     a_trigger_counts_from_one: "Sends(\"Commit\")" => "Sends(\"Commit\"), nth: 0" => ["out-of-range"];
     a_time_is_at_most_an_hour: "down: \"1s\"" => "down: \"2h\"" => ["too-long"];
     a_timeout_takes_time: "records: 20" => "timeout: \"0s\", records: 20" => ["no-time"];
+    a_delay_names_two_nodes: "check: [" => "schedule: [(from: \"shop-0\", to: \"broker\", which: Nth(1), by: \"1s\")],\n    check: [" => ["unknown-node"];
+    a_delay_counts_from_one: "check: [" => "schedule: [(from: \"shop-0\", to: \"broker-0\", which: From(0), by: \"1s\")],\n    check: [" => ["out-of-range"];
     faults_take_time: "check: [" => "phases: (faults: \"0s\"), check: [" => ["no-time", "too-late"];
     records_take_time: "records: 20" => "records: 20, every: Fixed(\"10ns\")" => ["too-short"];
     a_heartbeat_fits_a_session: "steps: [Sum]" => "steps: [Sum], heartbeat: \"2s\"" => ["slow-heartbeat"];

@@ -1,0 +1,108 @@
+//! From a failed run to its explanation: the smallest cause, the evidence for it, and the story.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use millpond::reports::failure::{self, Explanation, Failure, Shrinking, Size};
+use millpond::sim::search::certificate::{Certificate, certify};
+use millpond::sim::search::shrink::{Budget, Diagnose, shrink};
+use millpond::sim::search::story::{Question, Step, story};
+use millpond::{Experiment, Invariant, Plan, Tracing, TrialOutcome};
+
+use crate::campaign::Focus;
+use crate::clock::Stopwatch;
+use crate::interrupt;
+
+/// In how many schedules a plan is run, with and without each of its entries.
+pub(crate) const SCHEDULES: u32 = 100;
+
+/// The most runs of one shrinking: a bound that does not depend on the machine.
+const RUNS: u64 = 20_000;
+
+/// How far to go in explaining a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Effort {
+    /// How long to shrink and to gather evidence; none: the plan is left as it is.
+    pub(crate) shrink: Option<Duration>,
+    /// Over how many schedules evidence is gathered.
+    pub(crate) schedules: u32,
+}
+
+impl Effort {
+    /// Shrinking and evidence within a time.
+    pub(crate) fn within(shrink: Option<Duration>) -> Self {
+        Self { shrink, schedules: SCHEDULES }
+    }
+}
+
+impl Diagnose for Focus<'_> {
+    type Symptom = Invariant;
+
+    fn symptoms(&self, outcome: &TrialOutcome) -> Vec<Invariant> {
+        outcome.broken().map(|verdict| verdict.invariant).collect()
+    }
+}
+
+/// Explains a failure: makes its plan as small as it gets, if asked, and tells how it came about. What
+/// is not the same twice is left alone.
+pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort) {
+    let Some(invariant) = failure.cause.invariant() else { return };
+    let clock = Stopwatch::start();
+    let over = |limit: Duration| clock.elapsed() >= limit || interrupt::asked().is_some();
+    let mut shrunk = None;
+    let mut certificate = None;
+    if let Some(limit) = effort.shrink {
+        let stop = || over(limit);
+        let budget = Budget { runs: RUNS, stop: &stop };
+        let from = Size::of(&failure.plan);
+        if let Some(smallest) = shrink(focus, failure.seed, &failure.plan, &invariant, budget) {
+            failure.plan = smallest.plan;
+            shrunk = Some(Shrinking {
+                from,
+                runs: smallest.runs,
+                kept: smallest.kept,
+                slipped: smallest.slipped,
+                minimal: smallest.minimal,
+            });
+        }
+        certificate = evidence(focus, failure, invariant, effort.schedules, budget);
+    }
+    let mut outcome = focus.run(failure.seed, &failure.plan, Tracing::On);
+    let story = tell(focus, failure.seed, &failure.plan, &outcome, invariant);
+    outcome.trace = None;
+    failure.outcome = outcome;
+    failure.id = failure::id(&failure.scenario, &failure.cause.name(), &failure.plan);
+    failure.explanation = Some(Explanation { shrunk, certificate, story });
+}
+
+fn evidence(
+    focus: &Focus<'_>,
+    failure: &Failure,
+    invariant: Invariant,
+    schedules: u32,
+    budget: Budget<'_>,
+) -> Option<Certificate> {
+    let certificate = certify(focus, failure.seed, &failure.plan, &invariant, schedules, budget);
+    Some(certificate).filter(|certificate| certificate.whole.of > 0)
+}
+
+/// The story of the first violation of an invariant in a traced run.
+fn tell(
+    focus: &Focus<'_>,
+    seed: u64,
+    plan: &Plan,
+    outcome: &TrialOutcome,
+    invariant: Invariant,
+) -> Vec<Step> {
+    let Some(trace) = &outcome.trace else { return Vec::new() };
+    let verdict = outcome.broken().find(|verdict| verdict.invariant == invariant);
+    let Some(violation) = verdict.and_then(|verdict| verdict.violations.first()) else { return Vec::new() };
+    let question = Question {
+        witnesses: violation.witnesses.iter().map(|witness| witness.event).collect::<BTreeSet<_>>(),
+        about: violation.about.iter().copied().collect(),
+        bystanders: [focus.trial.catalog().observer].into(),
+    };
+    let calm = Plan { workload: plan.workload.clone(), faults: Vec::new(), schedule: Vec::new() };
+    let calm = focus.run(seed, &calm, Tracing::On);
+    story(trace, calm.trace.as_ref(), &question)
+}
