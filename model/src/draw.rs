@@ -1,11 +1,12 @@
 //! Drawing the plan of a seed: the records that producers send, and the faults.
 
-use millpond_sim::fault::Kind;
+use millpond_sim::fault::{Event, Kind};
 use millpond_sim::random::{Key as RunKey, Purpose, Stream};
 use millpond_sim::search::swarm::{Dish, Menu};
 use millpond_sim::time::{Instant, Span};
 
 use crate::catalog::Catalog;
+use crate::points;
 use crate::scenario::schema::{Draw, Item, Keys, Producer, Scenario, Spread};
 
 /// When producers begin: late enough for groups to have formed in most runs.
@@ -114,8 +115,62 @@ pub(crate) fn menu(scenario: &Scenario, catalog: &Catalog, draw: &Draw) -> Menu 
         targets,
         nodes: all,
         powered_together: catalog.brokers.iter().map(name).collect(),
+        moments: moments(catalog),
     }
 }
+
+/// The instants that matter: between an effect, its acknowledgement, and the position recorded for it.
+fn moments(catalog: &Catalog) -> Vec<(String, Event)> {
+    let brokers = catalog.brokers.iter().map(|node| (node, BROKER_MOMENTS));
+    let members = catalog.groups.iter().flat_map(|group| &group.members);
+    let members = members.map(|node| (node, PROCESSOR_MOMENTS));
+    let sinks = catalog.sinks.iter().map(|sink| (&sink.node, SINK_MOMENTS));
+    let producers = catalog.producers.iter().flat_map(|producer| &producer.nodes);
+    let producers = producers.map(|node| (node, PRODUCER_MOMENTS));
+    let all = brokers.chain(members).chain(sinks).chain(producers);
+    all.flat_map(|(node, moments)| {
+        let name = &catalog.names[usize::from(node.number())];
+        moments.iter().map(|moment| {
+            let event = match moment {
+                Moment::Point(point) => Event::Reaches((*point).to_owned()),
+                Moment::Sends(kind) => Event::Sends((*kind).to_owned()),
+                Moment::Receives(kind) => Event::Receives((*kind).to_owned()),
+            };
+            (name.clone(), event)
+        })
+    })
+    .collect()
+}
+
+enum Moment {
+    Point(&'static str),
+    Sends(&'static str),
+    Receives(&'static str),
+}
+
+const BROKER_MOMENTS: &[Moment] = &[
+    Moment::Point(points::AFTER_APPEND),
+    Moment::Sends("Produced"),
+    Moment::Receives("Commit"),
+    Moment::Sends("CommitDone"),
+    Moment::Sends("Joined"),
+    Moment::Sends("Fetched"),
+];
+const PROCESSOR_MOMENTS: &[Moment] = &[
+    Moment::Point(points::AFTER_PROCESS),
+    Moment::Point(points::BEFORE_WRITE),
+    Moment::Point(points::AFTER_WRITE),
+    Moment::Point(points::BEFORE_COMMIT),
+    Moment::Point(points::AFTER_COMMIT),
+    Moment::Receives("Fetched"),
+    Moment::Receives("Joined"),
+];
+const SINK_MOMENTS: &[Moment] = &[
+    Moment::Point(points::BEFORE_SINK_WRITE),
+    Moment::Point(points::AFTER_SINK_WRITE),
+    Moment::Sends("Written"),
+];
+const PRODUCER_MOMENTS: &[Moment] = &[Moment::Sends("Produce"), Moment::Receives("Produced")];
 
 /// The counts of a scenario's menu, by kind of fault.
 fn dishes(draw: &Draw) -> Vec<(Dish, std::ops::Range<u32>)> {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::support::{BROKEN, Here, Ran, SOUND, is_there, without_times};
+use crate::support::{BROKEN, FIRST, Here, Ran, SOUND, is_there, without_times};
 
 fn three() -> Here {
     let here = Here::with("expected", BROKEN);
@@ -44,10 +44,10 @@ fn any_number_of_jobs_gives_the_same() {
             here.list(&format!("{out}/failures")),
         )
     };
-    let one = run("1", "one");
+    let one = run("1", "out-1");
     assert_eq!(one.0, 1);
-    assert_eq!(run("2", "two"), one);
-    assert_eq!(run("5", "five"), one);
+    assert_eq!(run("2", "out-2"), one);
+    assert_eq!(run("5", "out-5"), one);
 }
 
 #[test]
@@ -60,13 +60,13 @@ fn json_lines_are_all_that_stdout_holds() {
     assert_eq!(events, ["start", "failure", "scenario", "failure", "scenario", "scenario", "end"]);
     assert_eq!(lines[0]["format"], 1);
     assert_eq!(lines[1]["scenario"], "broken");
-    assert_eq!(lines[1]["seed"], 2);
+    assert_eq!(lines[1]["seed"], FIRST);
     assert_eq!(lines[1]["expected"], false);
     assert_eq!(lines[1]["kind"], "safety");
     assert_eq!(lines[1]["fingerprint"].as_str().map(str::len), Some(16));
     assert!(is_there(&here.path("millpond.out").join(lines[1]["file"].as_str().expect("a file"))));
     assert_eq!(lines[2]["verdict"], "fail");
-    assert_eq!(lines[2]["ranges"][0]["count"], 3);
+    assert_eq!(lines[2]["ranges"][0]["count"], FIRST + 1);
     assert_eq!(lines[4]["verdict"], "found");
     assert_eq!(lines[5]["verdict"], "pass");
     assert_eq!(lines[5]["passed"], 150);
@@ -113,8 +113,8 @@ fn junit_has_a_suite_for_each_scenario_and_a_case_for_each_invariant() {
 fn a_failure_that_is_not_the_last_is_told_again_at_the_end() {
     let here = three();
     let ran = here.run(&["run", "--seeds", "150"]);
-    let block = "---- broken broke OffsetIdempotency at seed 2 --";
-    assert_eq!(ran.out.matches(block).count(), 2, "{}", ran.out);
+    let block = format!("---- broken broke OffsetIdempotency at seed {FIRST} --");
+    assert_eq!(ran.out.matches(&block).count(), 2, "{}", ran.out);
     assert_eq!(ran.last(), "1 of 3 scenarios failed in T s (exit 1)");
 }
 

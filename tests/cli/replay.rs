@@ -1,6 +1,6 @@
 //! `millpond replay`.
 
-use crate::support::{BROKEN, Here, SOUND};
+use crate::support::{BROKEN, FIRST, Here, SOUND};
 
 #[test]
 fn a_failure_file_fails_as_recorded_wherever_it_lies() {
@@ -11,8 +11,8 @@ fn a_failure_file_fails_as_recorded_wherever_it_lies() {
     for file in [file.as_str(), "elsewhere.ron"] {
         let ran = here.run(&["replay", file]);
         assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-        assert!(ran.out.contains("faults, seed 2, recorded by engine "), "{}", ran.out);
-        assert!(ran.out.contains("broke OffsetIdempotency at seed 2 --"), "{}", ran.out);
+        assert!(ran.out.contains(&format!(", seed {FIRST}, recorded by engine ")), "{}", ran.out);
+        assert!(ran.out.contains(&format!("broke OffsetIdempotency at seed {FIRST} --")), "{}", ran.out);
         assert!(ran.out.contains(&format!("Replay:  millpond replay {file}\n")), "{}", ran.out);
         assert!(
             ran.out.lines().last().is_some_and(|line| line.starts_with("FAIL, as recorded: fingerprint "))
@@ -25,10 +25,8 @@ fn the_file_is_a_scenario_that_says_what_it_is() {
     let here = Here::with("broken", BROKEN);
     here.run(&["run"]);
     let text = here.read(&here.failure());
-    assert!(
-        text.starts_with("// A failure of the scenario broken: OffsetIdempotency broke at seed 2.\n"),
-        "{text}"
-    );
+    let first = format!("// A failure of the scenario broken: OffsetIdempotency broke at seed {FIRST}.\n");
+    assert!(text.starts_with(&first), "{text}");
     assert!(text.contains("faults: Plan(["), "{text}");
     assert!(text.contains("workload: ["), "{text}");
     assert!(text.contains("found: (engine: "), "{text}");
@@ -40,10 +38,10 @@ fn the_file_is_a_scenario_that_says_what_it_is() {
 fn a_seed_of_a_scenario_is_told_by_what_the_scenario_expects() {
     let here = Here::with("broken", BROKEN);
     here.write("scenarios/sound.ron", SOUND);
-    let found = here.run(&["replay", "scenarios/broken.ron", "--seed", "2"]);
+    let found = here.run(&["replay", "scenarios/broken.ron", "--seed", &FIRST.to_string()]);
     assert_eq!(found.code, 0);
     assert!(found.out.contains("FOUND, as expected: fingerprint "), "{}", found.out);
-    let sound = here.run(&["replay", "scenarios/sound.ron", "--seed", "2"]);
+    let sound = here.run(&["replay", "scenarios/sound.ron", "--seed", &FIRST.to_string()]);
     assert_eq!(sound.code, 0);
     assert!(sound.out.contains("PASS: fingerprint "), "{}", sound.out);
 }

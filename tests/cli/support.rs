@@ -12,6 +12,9 @@ pub(crate) const SOUND: &str = include_str!("../../scenarios/delivery/increment_
 /// The same with bare increments: a violation is found, and expected.
 pub(crate) const BROKEN: &str = include_str!("../../scenarios/delivery/increment_bare.ron");
 
+/// The first seed at which it is found.
+pub(crate) const FIRST: u64 = 1;
+
 /// A folder to run in.
 pub(crate) struct Here(TempDir);
 

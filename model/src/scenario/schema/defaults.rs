@@ -39,7 +39,7 @@ pub(crate) fn session() -> Span {
 }
 
 pub(crate) fn heartbeat() -> Span {
-    Span::from_millis(500)
+    Span::from_millis(250)
 }
 
 pub(crate) fn factor() -> i64 {
