@@ -83,6 +83,16 @@ Examples:
 
 What exit codes mean: millpond explain exit-codes")]
     Replay(Replay),
+    /// Look longer for the smallest cause of a failure, and write it as a file of its own
+    #[command(after_help = "\
+Ctrl-C ends it with what has been reached.
+
+Examples:
+  millpond shrink millpond.out/failures/totals-9f3c2a71.ron --budget 5m
+  millpond shrink scenarios/totals.ron --seed 417 --test
+
+What exit codes mean: millpond explain exit-codes")]
+    Shrink(Shrink),
     /// Read scenarios and say what is wrong with them; run nothing
     #[command(after_help = "\
 Examples:
@@ -188,7 +198,7 @@ pub(crate) struct Run {
     pub(crate) jobs: Option<Jobs>,
     /// How long to look for the smallest cause of each failure, or `never`
     #[arg(long, value_name = "TIME", default_value = "10s", env = "MILLPOND_SHRINK", help_heading = "How")]
-    pub(crate) shrink: Shrink,
+    pub(crate) shrink: ShrinkFor,
     /// Run each seed twice and compare (failing seeds always are)
     #[arg(long, env = "MILLPOND_CHECK_DETERMINISM", value_parser = FalseyValueParser::new(), help_heading = "How")]
     pub(crate) check_determinism: bool,
@@ -234,6 +244,29 @@ pub(crate) struct Replay {
     /// The seed to run
     #[arg(long, value_name = "N", env = "MILLPOND_SEED")]
     pub(crate) seed: Option<u64>,
+}
+
+/// `millpond shrink`.
+#[derive(Debug, Args)]
+pub(crate) struct Shrink {
+    /// A failure file, or a scenario with --seed
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The seed that fails
+    #[arg(long, value_name = "N", env = "MILLPOND_SEED")]
+    pub(crate) seed: Option<u64>,
+    /// How long to look
+    #[arg(long, value_name = "TIME", default_value = "60s", env = "MILLPOND_BUDGET")]
+    pub(crate) budget: Span,
+    /// Over how many schedules each entry of the plan is tried, with it and without it
+    #[arg(long, value_name = "N", default_value = "100", env = "MILLPOND_SCHEDULES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) schedules: u32,
+    /// Where to write [default: the folder of FILE]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write a Rust test that runs the file
+    #[arg(long)]
+    pub(crate) test: bool,
 }
 
 /// `millpond explain`.
@@ -297,9 +330,9 @@ impl FromStr for MaxFail {
 
 /// How long to look for a smaller cause; none: not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shrink(pub(crate) Option<Duration>);
+pub(crate) struct ShrinkFor(pub(crate) Option<Duration>);
 
-impl FromStr for Shrink {
+impl FromStr for ShrinkFor {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "never" {

@@ -20,18 +20,20 @@ pub(crate) const SCHEDULES: u32 = 100;
 const RUNS: u64 = 20_000;
 
 /// How far to go in explaining a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Effort {
+#[derive(Clone, Copy)]
+pub(crate) struct Effort<'a> {
     /// How long to shrink and to gather evidence; none: the plan is left as it is.
     pub(crate) shrink: Option<Duration>,
     /// Over how many schedules evidence is gathered.
     pub(crate) schedules: u32,
+    /// Called before each run.
+    pub(crate) pulse: &'a (dyn Fn() + Sync),
 }
 
-impl Effort {
+impl Effort<'_> {
     /// Shrinking and evidence within a time.
     pub(crate) fn within(shrink: Option<Duration>) -> Self {
-        Self { shrink, schedules: SCHEDULES }
+        Self { shrink, schedules: SCHEDULES, pulse: &|| {} }
     }
 }
 
@@ -45,14 +47,17 @@ impl Diagnose for Focus<'_> {
 
 /// Explains a failure: makes its plan as small as it gets, if asked, and tells how it came about. What
 /// is not the same twice is left alone.
-pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort) {
+pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'_>) {
     let Some(invariant) = failure.cause.invariant() else { return };
     let clock = Stopwatch::start();
     let over = |limit: Duration| clock.elapsed() >= limit || interrupt::asked().is_some();
     let mut shrunk = None;
     let mut certificate = None;
     if let Some(limit) = effort.shrink {
-        let stop = || over(limit);
+        let stop = || {
+            (effort.pulse)();
+            over(limit)
+        };
         let budget = Budget { runs: RUNS, stop: &stop };
         let from = Size::of(&failure.plan);
         if let Some(smallest) = shrink(focus, failure.seed, &failure.plan, &invariant, budget) {

@@ -26,6 +26,8 @@
 
 pub mod exit;
 
+use millpond_model::scenario::mistake::Mistake;
+
 pub use millpond_model as model;
 pub use millpond_model::outcome::{Outcome as TrialOutcome, Plan, Verdict, Violation, Witness};
 pub use millpond_model::scenario::schema::{Expect, Invariant, Scenario};
@@ -36,3 +38,15 @@ pub use millpond_sim as sim;
 pub use millpond_sim::search::campaign::{self, Options, Totals};
 pub use millpond_sim::search::determinism::{Repeat, Twice};
 pub use millpond_sim::search::{Experiment, Outcome, Tracing};
+
+/// Runs a recorded failure again, or a scenario with listed faults and records: one run, with the seed
+/// that its `found` names, else 0.
+///
+/// # Errors
+/// All mistakes of the text, where it has any.
+pub fn replay(name: &str, text: &str) -> Result<TrialOutcome, Vec<Mistake>> {
+    let scenario = read(text)?;
+    let seed = scenario.found.as_ref().map_or(0, |found| found.seed);
+    let trial = Trial::new(name, scenario);
+    Ok(trial.run(seed, &trial.draw(seed), Tracing::Off))
+}

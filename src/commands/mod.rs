@@ -8,6 +8,7 @@ mod list;
 mod new;
 mod replay;
 mod run;
+mod shrink;
 
 use millpond::exit::Exit;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(cli: Cli) -> Exit {
     match cli.command {
         Command::Run(args) => run::run(&args, taste),
         Command::Replay(args) => replay::replay(&args, taste),
+        Command::Shrink(args) => shrink::shrink(&args, taste),
         Command::Check(args) => check::check(&args, taste),
         Command::List(args) => list::list(&args, taste),
         Command::Explain(args) => explain::explain(&args, taste),

@@ -12,6 +12,8 @@ use millpond::sim::search::determinism::Checked;
 use millpond::{Experiment, Options, Repeat, Trial, TrialOutcome, Twice, campaign};
 
 use crate::args::{Replay, Taste};
+use crate::campaign::Focus;
+use crate::explanation::{self, Effort};
 use crate::output;
 use crate::panics;
 use crate::select::{self, Entry};
@@ -67,8 +69,10 @@ pub(crate) fn tell(entry: &Entry, seed: u64, recorded: Option<&Found>, quiet: bo
     }
     let checked = run_once(entry, &trial, seed)?;
     let fingerprint = checked.outcome.fingerprint;
-    let failure = Failed { entry, trial: &trial, only: None, seed }.failure(checked);
-    if let Some(failure) = &failure {
+    let mut failure = Failed { entry, trial: &trial, only: None, seed }.failure(checked);
+    if let Some(failure) = &mut failure {
+        let focus = Focus { trial: &trial, only: None };
+        explanation::explain(&focus, failure, Effort::within(None));
         text += "\n";
         text += &block(failure);
         text += "\n";
@@ -79,7 +83,7 @@ pub(crate) fn tell(entry: &Entry, seed: u64, recorded: Option<&Found>, quiet: bo
     Ok(Told { text, exit })
 }
 
-fn run_once(entry: &Entry, trial: &Trial, seed: u64) -> Result<Checked<TrialOutcome>, Exit> {
+pub(crate) fn run_once(entry: &Entry, trial: &Trial, seed: u64) -> Result<Checked<TrialOutcome>, Exit> {
     let twice = Twice { experiment: trial, repeat: Repeat::All };
     let options = Options { start: seed, count: 1, jobs: NonZeroUsize::MIN, stop: &|| false };
     let mut result = None;

@@ -197,11 +197,11 @@ where
         first = earlier;
     }
     let mut last = split.min(events.len() - 1);
-    for later in split..(split + WINDOW).min(events.len() - 1) {
-        if !fails_at(work, events[later].time + Span::NANO) {
+    for (at, later) in events.iter().enumerate().take(events.len() - 1).skip(split).take(WINDOW) {
+        if !fails_at(work, later.time + Span::NANO) {
             break;
         }
-        last = later + 1;
+        last = at + 1;
     }
     let edge = |line: &Line| Edge {
         time: line.time,
