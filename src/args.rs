@@ -9,8 +9,11 @@ use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use millpond::model::scenario::nearest::nearest;
+use millpond::sim::search::systematic::Depth;
 use millpond::sim::time::Span;
 use millpond::{Expect, Invariant};
+
+use crate::search::Search;
 
 /// Deterministic simulation testing for stream systems.
 #[derive(Debug, Parser)]
@@ -179,6 +182,9 @@ pub(crate) struct Run {
     /// Begin no more seeds after this time, such as `10m`; it is split evenly over the scenarios
     #[arg(long, value_name = "TIME", env = "MILLPOND_BUDGET", help_heading = "How long")]
     pub(crate) budget: Option<Span>,
+    /// Leave a scenario after this many seeds in a row that reached no new probe and did not fail
+    #[arg(long, value_name = "N", env = "MILLPOND_UNTIL_QUIET", value_parser = clap::value_parser!(u64).range(1..), help_heading = "How long")]
+    pub(crate) until_quiet: Option<u64>,
     /// Leave a scenario after this many failing seeds, or `all`: never
     #[arg(long, value_name = "N", default_value = "1", env = "MILLPOND_MAX_FAIL", help_heading = "How long")]
     pub(crate) max_fail: MaxFail,
@@ -196,6 +202,18 @@ pub(crate) struct Run {
         help_heading = "How"
     )]
     pub(crate) jobs: Option<Jobs>,
+    /// How what is run is chosen
+    #[arg(
+        long,
+        value_name = "STRATEGY",
+        default_value = "mix",
+        env = "MILLPOND_SEARCH",
+        help_heading = "How"
+    )]
+    pub(crate) search: Search,
+    /// How many faults the systematic and the exhaustive search combine, 1 or 2
+    #[arg(long, value_name = "N", default_value = "1", env = "MILLPOND_DEPTH", value_parser = depth, help_heading = "How")]
+    pub(crate) depth: Depth,
     /// How long to look for the smallest cause of each failure, or `never`
     #[arg(long, value_name = "TIME", default_value = "10s", env = "MILLPOND_SHRINK", help_heading = "How")]
     pub(crate) shrink: ShrinkFor,
@@ -401,6 +419,14 @@ pub(crate) enum Progress {
     Lines,
     /// Nothing
     None,
+}
+
+fn depth(text: &str) -> Result<Depth, String> {
+    match text {
+        "1" => Ok(Depth::One),
+        "2" => Ok(Depth::Two),
+        _ => Err("write 1 or 2".to_owned()),
+    }
 }
 
 fn invariant(text: &str) -> Result<Invariant, String> {

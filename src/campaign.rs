@@ -12,14 +12,21 @@ use millpond::reports::failure::{Cause, Failure, scenario_digest};
 use millpond::reports::folder::Folder;
 use millpond::reports::judge::{self, Judgement, Tally};
 use millpond::sim::ENGINE;
+use millpond::sim::search::Faulty;
 use millpond::sim::search::campaign::Crash;
 use millpond::sim::search::determinism::Checked;
-use millpond::{Experiment, Invariant, Options, Plan, Repeat, Tracing, Trial, TrialOutcome, Twice, campaign};
+use millpond::sim::search::strategy::{Case, Quiet, Searching};
+use millpond::sim::search::swarm::Menu;
+use millpond::sim::search::systematic::Depth;
+use millpond::{
+    Experiment, Invariant, Options, Plan, Repeat, Totals, Tracing, Trial, TrialOutcome, Twice, campaign,
+};
 
 use crate::args::MaxFail;
 use crate::clock::Stopwatch;
 use crate::explanation::{self, Effort};
 use crate::interrupt;
+use crate::search::Search;
 use crate::select::Entry;
 use crate::story::{self, Failed};
 
@@ -36,6 +43,10 @@ pub(crate) struct Campaign<'a> {
     pub(crate) fail_fast: bool,
     pub(crate) only: Option<Invariant>,
     pub(crate) repeat: Repeat,
+    pub(crate) search: Search,
+    pub(crate) depth: Depth,
+    /// After how many seeds in a row without anything new to leave a scenario.
+    pub(crate) until_quiet: Option<u64>,
     /// How long to look for the smallest cause of a failure; none: not at all.
     pub(crate) shrink: Option<Duration>,
     pub(crate) jobs: NonZeroUsize,
@@ -75,6 +86,12 @@ impl Experiment for Focus<'_> {
             outcome.verdicts.retain(|verdict| always.contains(&verdict.invariant));
         }
         outcome
+    }
+}
+
+impl Faulty for Focus<'_> {
+    fn menu(&self) -> Option<Menu> {
+        self.trial.menu()
     }
 }
 
@@ -128,11 +145,15 @@ impl Campaign<'_> {
         let trial = Trial::new(&entry.name, scenario.clone());
         let focus = Focus { trial: &trial, only: self.only };
         let repeat = if recorded.is_some() { Repeat::All } else { self.repeat };
-        let twice = Twice { experiment: &focus, repeat };
         let over = || recorded.is_none() && share.is_some_and(|share| clock.elapsed() >= share);
         let stop = || interrupt::asked().is_some() || over();
-        let count = seeds.unwrap_or(u64::MAX).min(u64::MAX - start);
-        let options = Options { start, count, jobs: self.jobs, stop: &stop };
+        let mut strategy = self.search.strategy(&focus, start, self.depth);
+        // The cases of a strategy that can be counted are numbered from 0, all others by their seeds.
+        let (start, most) = match strategy.count() {
+            Some(cases) => (0, cases),
+            None => (start, u64::MAX - start),
+        };
+        let count = seeds.unwrap_or(u64::MAX).min(most);
         let mut watch = Watch {
             campaign: self,
             entry,
@@ -140,15 +161,39 @@ impl Campaign<'_> {
             stream,
             tally: Tally::default(),
             probes: BTreeSet::new(),
+            quiet: Quiet::default(),
             done: 0,
             failed: 0,
             first: None,
             fingerprint: None,
+            stopped_by: None,
             exit: Exit::Good,
         };
-        let totals = campaign::run(&twice, &options, |seed, checked| watch.seed(seed, checked));
-        let totals = totals.map_err(|crash| Broken { scenario: entry.name.clone(), crash })?;
-        let Watch { mut tally, first, failed, exit, fingerprint, .. } = watch;
+        let mut totals = Totals::default();
+        while totals.runs < count {
+            let round = strategy.round().unwrap_or(u64::MAX).min(count - totals.runs);
+            let options = Options { start: start + totals.runs, count: round, jobs: self.jobs, stop: &stop };
+            let searching = Searching { experiment: &focus, strategy: &*strategy };
+            let twice = Twice { experiment: &searching, repeat };
+            let mut learnt = Vec::new();
+            let ran = campaign::run(&twice, &options, |number, checked| {
+                let case = strategy.case(number);
+                if strategy.round().is_some() {
+                    learnt.push((number, case.clone(), checked.outcome.clone()));
+                }
+                watch.seed(case, checked)
+            });
+            let ran = ran.map_err(|crash| Broken { scenario: entry.name.clone(), crash })?;
+            totals.join(&ran);
+            if ran.runs < round || watch.stopped_by.is_some() {
+                break;
+            }
+            for (number, case, outcome) in &learnt {
+                strategy.learn(*number, case, outcome);
+            }
+        }
+        let about = strategy.about();
+        let Watch { mut tally, first, failed, exit, fingerprint, stopped_by, .. } = watch;
 
         tally.totals = totals;
         tally.cut_short = tally.totals.runs < count && failed == 0;
@@ -156,11 +201,14 @@ impl Campaign<'_> {
             (Some(found), Some(fingerprint)) => self.recorded(entry, found, fingerprint, &mut tally),
             _ => judge::judge(scenario, self.only, &tally),
         };
-        let stopped_by = match () {
-            () if tally.totals.runs == count || judgement == Judgement::Found => None,
-            () if failed > 0 => Some(StoppedBy::MaxFail),
-            () if interrupt::asked().is_some() => Some(StoppedBy::Signal),
-            () => Some(StoppedBy::Budget),
+        let stopped_by = match stopped_by {
+            Some(stopped_by) => Some(stopped_by),
+            None => match () {
+                () if tally.totals.runs == count || judgement == Judgement::Found => None,
+                () if failed > 0 => Some(StoppedBy::MaxFail),
+                () if interrupt::asked().is_some() => Some(StoppedBy::Signal),
+                () => Some(StoppedBy::Budget),
+            },
         };
         let finished = Finished {
             scenario: entry.name.clone(),
@@ -174,6 +222,7 @@ impl Campaign<'_> {
             expects: judge::expected(scenario, self.only),
             first,
             stopped_by,
+            searched: about,
             elapsed: clock.elapsed(),
         };
         Ok((finished, exit))
@@ -212,7 +261,9 @@ struct Watch<'a, 'b, 'c> {
     done: u64,
     failed: u64,
     first: Option<(u64, String)>,
+    quiet: Quiet,
     fingerprint: Option<u64>,
+    stopped_by: Option<StoppedBy>,
     exit: Exit,
 }
 
@@ -228,16 +279,24 @@ impl Watch<'_, '_, '_> {
     }
 
     /// Takes in a seed; breaks when enough have failed.
-    fn seed(&mut self, seed: u64, checked: Checked<TrialOutcome>) -> ControlFlow<()> {
+    fn seed(&mut self, case: Case<Plan>, checked: Checked<TrialOutcome>) -> ControlFlow<()> {
+        let seed = case.seed;
         self.done += 1;
+        let quiet = self.quiet.take(&checked.outcome);
         self.fingerprint = Some(checked.outcome.fingerprint);
         self.tally.compare(&checked.outcome);
         self.probes.extend(checked.outcome.probes.iter().map(|(probe, _)| *probe));
         let (scenario, done, probes) = (&self.entry.name, self.done, self.probes.len());
         self.stream.send(&Event::Seed(Seed { scenario, done, probes }));
 
-        let failed = Failed { entry: self.entry, trial: self.trial, only: self.campaign.only, seed };
-        let Some(mut failure) = failed.failure(checked) else { return ControlFlow::Continue(()) };
+        let failed = Failed { entry: self.entry, only: self.campaign.only, seed };
+        let Some(mut failure) = failed.failure(case.plan, checked) else {
+            if self.campaign.until_quiet.is_some_and(|enough| quiet >= enough) {
+                self.stopped_by = Some(StoppedBy::Quiet);
+                return ControlFlow::Break(());
+            }
+            return ControlFlow::Continue(());
+        };
         self.failed += 1;
         self.tally.fail(&failure.cause, failure.expected);
         let cause = failure.cause.name();

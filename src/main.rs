@@ -10,6 +10,7 @@ mod log;
 mod output;
 mod panics;
 mod progress;
+mod search;
 mod select;
 mod story;
 

@@ -6,7 +6,7 @@ use millpond::reports::failure::{self, Cause, Failure};
 use millpond::reports::folder::Folder;
 use millpond::reports::judge;
 use millpond::sim::search::determinism::Checked;
-use millpond::{Experiment, Invariant, Trial, TrialOutcome};
+use millpond::{Invariant, Plan, TrialOutcome};
 
 use crate::output;
 use crate::select::Entry;
@@ -14,21 +14,19 @@ use crate::select::Entry;
 /// A run of a scenario that failed.
 pub(crate) struct Failed<'a> {
     pub(crate) entry: &'a Entry,
-    pub(crate) trial: &'a Trial,
     pub(crate) only: Option<Invariant>,
     pub(crate) seed: u64,
 }
 
 impl Failed<'_> {
-    /// The failure, without a file.
-    pub(crate) fn failure(&self, checked: Checked<TrialOutcome>) -> Option<Failure> {
+    /// The failure of a plan, without a file.
+    pub(crate) fn failure(&self, plan: Plan, checked: Checked<TrialOutcome>) -> Option<Failure> {
         let scenario = &self.entry.scenario;
         let expected = judge::expected(scenario, self.only);
         let cause = Cause::of(&checked.outcome, checked.difference.as_deref(), expected)?;
         let recorded = scenario.found.is_some();
         let is_expected =
             checked.difference.is_none() && judge::is_expected(&checked.outcome, expected, recorded);
-        let plan = self.trial.draw(self.seed);
         let (name, seed, path) = (&self.entry.name, self.seed, quoted(&self.entry.path));
         let replay = if recorded {
             format!("millpond replay {path}")

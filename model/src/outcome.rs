@@ -91,6 +91,8 @@ pub struct Outcome {
     pub nodes: Vec<String>,
     /// The trace, if it was asked for.
     pub trace: Option<Trace>,
+    /// Which kinds of events followed each other on which node, if asked for.
+    pub orders: Vec<u64>,
 }
 
 /// What an invariant says of one run.
@@ -166,6 +168,10 @@ impl search::Outcome for Outcome {
 
     fn nodes(&self) -> &[String] {
         &self.nodes
+    }
+
+    fn orders(&self) -> &[u64] {
+        &self.orders
     }
 
     fn seen_at(&self) -> Option<Instant> {

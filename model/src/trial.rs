@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use millpond_sim::network::{Link, Order as LinkOrder};
 use millpond_sim::search::shrink::Diagnose;
-use millpond_sim::search::{Experiment, Tracing};
+use millpond_sim::search::swarm::Menu;
+use millpond_sim::search::{Experiment, Faulty, Tracing};
 use millpond_sim::time::{Instant, Span};
 use millpond_sim::world::Bounds;
 use millpond_sim::{Actor, NodeId, Record, Settings, World};
@@ -94,7 +95,10 @@ impl Trial {
         };
         let bounds = Bounds { events: scenario.budget.events, queued_bytes: scenario.budget.queued_bytes };
         let sync = draw::ends(&scenario.disk.sync);
-        let mut world = World::new(Settings { seed, link, sync, bounds, trace: trace == Tracing::On });
+        let mut world = {
+            let (traced, orders) = (trace == Tracing::On, trace == Tracing::Orders);
+            World::new(Settings { seed, link, sync, bounds, trace: traced, orders })
+        };
         world.set_teller(Voice(self.catalog.clone()));
         self.add_brokers(&mut world);
         self.add_producers(&mut world, plan);
@@ -219,6 +223,16 @@ impl Experiment for Trial {
             faults: record.faults,
             nodes: self.catalog.names.clone(),
             trace: record.trace,
+            orders: record.orders,
+        }
+    }
+}
+
+impl Faulty for Trial {
+    fn menu(&self) -> Option<Menu> {
+        match &self.scenario.faults {
+            Faults::None | Faults::Plan(_) => None,
+            Faults::Draw(draw) => Some(draw::menu(&self.scenario, &self.catalog, draw)),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use millpond_model::probes;
 
 use crate::block::block;
 use crate::event::{End, Event, Finished, Reader, Start, StoppedBy};
@@ -87,6 +88,9 @@ impl<W: Write> Console<W> {
         if bad || self.detail > Detail::Quiet {
             self.line(finished)?;
         }
+        if !finished.searched.is_empty() && self.detail > Detail::Quiet {
+            writeln!(self.out, "         {}", finished.searched)?;
+        }
         for line in finished.missing.iter().filter(|_| bad) {
             writeln!(self.out, "         {line}")?;
         }
@@ -123,6 +127,7 @@ impl<W: Write> Console<W> {
         };
         let seeds = match &finished.first {
             Some((seed, _)) => format!("seed {seed}"),
+            None if !finished.searched.is_empty() => count(seeds, "case"),
             None if seeds == 1 => format!("seed {}", finished.start),
             None => count(seeds, "seed"),
         };
@@ -143,6 +148,12 @@ impl<W: Write> Console<W> {
         }
         for (probe, times) in &finished.totals.probes {
             writeln!(out, "         {probe}: {times}")?;
+        }
+        let reached = &finished.totals.probes;
+        let never = probes::ALL.iter().map(|probe| probe.name).filter(|name| !reached.contains_key(name));
+        let never: Vec<_> = never.collect();
+        if !never.is_empty() {
+            writeln!(out, "         never reached: {}", never.join(", "))?;
         }
         Ok(())
     }
@@ -226,6 +237,7 @@ fn reason(stopped_by: StoppedBy, not_run: usize) -> Option<String> {
     let reason = match stopped_by {
         StoppedBy::Seeds | StoppedBy::MaxFail => return None,
         StoppedBy::FailFast => "stopped at the first scenario that failed",
+        StoppedBy::Quiet => "it had been quiet for long enough",
         StoppedBy::Budget => "the time is over",
         StoppedBy::Signal => "stopped by a signal",
     };

@@ -96,6 +96,8 @@ pub struct Finished {
     pub first: Option<(u64, String)>,
     /// What ended it before its last seed.
     pub stopped_by: Option<StoppedBy>,
+    /// What there was to try, in words; nothing where seeds say it all.
+    pub searched: String,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -109,6 +111,8 @@ pub enum StoppedBy {
     MaxFail,
     /// A scenario failed, and nothing more was to be run then.
     FailFast,
+    /// Nothing new had come for long enough.
+    Quiet,
     /// The time was over.
     Budget,
     /// Ctrl-C or a request to terminate.
@@ -122,6 +126,7 @@ impl StoppedBy {
             Self::Seeds => "seeds",
             Self::MaxFail => "max-fail",
             Self::FailFast => "fail-fast",
+            Self::Quiet => "quiet",
             Self::Budget => "budget",
             Self::Signal => "signal",
         }

@@ -12,6 +12,7 @@ use crate::fault::trigger::{Moment, Seen};
 use crate::fingerprint::Fingerprint;
 use crate::network::{Arrivals, Network};
 use crate::node::{DiskEffect, DiskFault, Node, NodeId};
+use crate::orders::Orders;
 use crate::queue::{Entry, Handle, Queue};
 use crate::random::{Key, Purpose};
 use crate::time::{Instant, Span};
@@ -50,6 +51,17 @@ pub(crate) enum Event<P: Protocol> {
 }
 
 impl<P: Protocol> Event<P> {
+    /// What kind of event it is, as an order of events has it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Deliver { message, .. } => message.kind(),
+            Self::Start { .. } => "start",
+            Self::Timer { .. } => "timer",
+            Self::Synced { .. } => "synced",
+            Self::Late { .. } => "late",
+        }
+    }
+
     /// The bytes of the message on its way, if it is one.
     pub(crate) fn size(&self) -> u64 {
         match self {
@@ -118,6 +130,7 @@ pub(crate) struct Kernel<P: Protocol> {
     pub(crate) fingerprint: Fingerprint,
     pub(crate) trace: Option<Trace>,
     pub(crate) teller: Box<dyn Teller<P>>,
+    pub(crate) orders: Option<Orders>,
     pub(crate) history: Vec<Noted<P::Note>>,
     pub(crate) probes: Vec<(&'static str, u64)>,
     /// Nodes whose actor is to be dropped.

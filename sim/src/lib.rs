@@ -15,6 +15,7 @@
 //! | [`fault`] | faults as data, their triggers, and how they strike |
 //! | [`schedule`] | overrides of the order that the seed gives |
 //! | [`search`] | the search over runs: campaigns over seeds, the determinism check |
+//! | `orders` | which events followed each other, for a search that is guided by it |
 //! | [`trace`], `fingerprint` | what happened: in lines when asked, in 64 bits always |
 
 pub mod actor;
@@ -26,6 +27,7 @@ mod fingerprint;
 mod kernel;
 pub mod network;
 pub mod node;
+mod orders;
 mod queue;
 pub mod random;
 pub mod schedule;

@@ -38,6 +38,10 @@ pub enum Purpose {
     Workload = 11,
     /// Interleavings that an invariant tries.
     Interleaving = 12,
+    /// What a search moves in the schedule of a plan.
+    Schedule = 13,
+    /// How a search changes a plan.
+    Mutation = 14,
 }
 
 /// The key of a run, from which all its streams are made.

@@ -23,6 +23,7 @@ use crate::fingerprint::Fingerprint;
 use crate::kernel::{Current, Event, Kernel, Mark, Noted};
 use crate::network::{Link, Network};
 use crate::node::{DiskEffect, MAX_NODES, Node, NodeId};
+use crate::orders::Orders;
 use crate::queue::{Entry, Queue};
 use crate::random::{Key, Purpose};
 use crate::schedule::Delay;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// Whether to record a trace.
     pub trace: bool,
+    /// Whether to record which kinds of events followed each other.
+    pub orders: bool,
 }
 
 impl Default for Settings {
@@ -52,6 +55,7 @@ impl Default for Settings {
             sync: (Span::from_micros(500), Span::from_millis(3)),
             bounds: Bounds::default(),
             trace: false,
+            orders: false,
         }
     }
 }
@@ -125,6 +129,8 @@ pub struct Record<N> {
     pub down: Vec<NodeId>,
     /// The trace, if it was asked for.
     pub trace: Option<Trace>,
+    /// Which kinds of events followed each other on which node, as numbers, if asked for.
+    pub orders: Vec<u64>,
 }
 
 /// A simulated system.
@@ -158,6 +164,7 @@ impl<P: Protocol> World<P> {
             fingerprint: Fingerprint::new(),
             trace: settings.trace.then(Trace::default),
             teller: Box::new(Plain),
+            orders: settings.orders.then(Orders::default),
             history: Vec::new(),
             probes: Vec::new(),
             reap: Vec::new(),
@@ -315,6 +322,9 @@ impl<P: Protocol> World<P> {
         }
         kernel.current =
             Current { node: id, incarnation, event: EventId::event(entry.id), dead: false, late: 0 };
+        if let Some(orders) = &mut kernel.orders {
+            orders.take(id, entry.event.kind());
+        }
         if watched
             && let Event::Deliver { message, .. } = &entry.event
             && kernel.node_mut(id).announced.take() != Some(entry.id)
@@ -511,6 +521,7 @@ impl<P: Protocol> World<P> {
             down: down.map(|(index, _)| NodeId::new(index)).collect(),
             nodes: kernel.nodes.into_iter().map(|node| node.name).collect(),
             trace: kernel.trace,
+            orders: kernel.orders.map_or_else(Vec::new, Orders::seen),
         }
     }
 }

@@ -12,11 +12,13 @@ use millpond::reports::event::{Event, Finished, Reader, Stream};
 use millpond::reports::failure::Failure;
 use millpond::reports::folder::Folder;
 use millpond::reports::judge::Judgement;
+use millpond::sim::search::systematic::Depth;
 use millpond::{Repeat, Scenario, read};
 
 use crate::args::{Jobs, MaxFail, Taste};
 use crate::campaign::Campaign;
 use crate::clock::Stopwatch;
+use crate::search::Search;
 use crate::select::{self, Entry};
 use crate::{commands, output, panics, story};
 
@@ -103,6 +105,9 @@ fn campaign(entry: &Entry, seeds: u64, folder: &Folder) -> Result<(Finished, Opt
         fail_fast: false,
         only: None,
         repeat: Repeat::Sample,
+        search: Search::default(),
+        depth: Depth::One,
+        until_quiet: None,
         shrink: Some(SHRINK),
         jobs: Jobs::threads(None),
         folder: Some(folder),

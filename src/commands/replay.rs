@@ -69,7 +69,7 @@ pub(crate) fn tell(entry: &Entry, seed: u64, recorded: Option<&Found>, quiet: bo
     }
     let checked = run_once(entry, &trial, seed)?;
     let fingerprint = checked.outcome.fingerprint;
-    let mut failure = Failed { entry, trial: &trial, only: None, seed }.failure(checked);
+    let mut failure = Failed { entry, only: None, seed }.failure(trial.draw(seed), checked);
     if let Some(failure) = &mut failure {
         let focus = Focus { trial: &trial, only: None };
         explanation::explain(&focus, failure, Effort::within(None));

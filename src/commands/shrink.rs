@@ -10,7 +10,7 @@ use millpond::exit::Exit;
 use millpond::reports::block::block;
 use millpond::reports::failure::{self, Failure};
 use millpond::reports::folder::write_whole;
-use millpond::{Invariant, Trial};
+use millpond::{Experiment, Invariant, Trial};
 
 use crate::args::{self, Taste};
 use crate::campaign::Focus;
@@ -45,7 +45,7 @@ pub(crate) fn shrink(args: &args::Shrink, taste: &Taste) -> Exit {
 fn smallest(entry: &Entry, seed: u64, args: &args::Shrink, taste: &Taste) -> Result<String, Exit> {
     let trial = Trial::new(&entry.name, entry.scenario.clone());
     let checked = replay::run_once(entry, &trial, seed)?;
-    let found = Failed { entry, trial: &trial, only: None, seed }.failure(checked);
+    let found = Failed { entry, only: None, seed }.failure(trial.draw(seed), checked);
     let Some((mut failure, broke)) = found.and_then(|it| it.cause.invariant().map(|broke| (it, broke)))
     else {
         output::fail(&format!("seed {seed} of {} breaks nothing: there is nothing to shrink", entry.name));

@@ -55,6 +55,7 @@ pub(crate) fn outcome(verdicts: Vec<Verdict>) -> Outcome {
         faults: plan().faults.iter().map(|fault| fault.what.kind()).zip([true, false]).collect(),
         nodes: vec!["broker-0".into(), "totals-0".into()],
         trace: None,
+        orders: Vec::new(),
     }
 }
 
@@ -104,6 +105,7 @@ pub(crate) fn finished(scenario: &str, judgement: Judgement, runs: u64) -> Finis
         expects: None,
         first: (failed > 0).then(|| (runs - 1, "OffsetIdempotency".to_owned())),
         stopped_by: None,
+        searched: String::new(),
         elapsed: Duration::from_millis(2_140),
     }
 }

@@ -77,6 +77,23 @@ pub struct Crash {
 }
 
 impl Totals {
+    /// Takes in the totals of other runs.
+    pub fn join(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.failed += other.failed;
+        self.events += other.events;
+        self.sum = self.sum.wrapping_add(other.sum);
+        for (probe, count) in &other.probes {
+            *self.probes.entry(probe).or_default() += count;
+        }
+        for (kind, more) in &other.faults {
+            let armed = self.faults.entry(*kind).or_default();
+            armed.plans += more.plans;
+            armed.armed += more.armed;
+            armed.bitten += more.bitten;
+        }
+    }
+
     /// Takes in one run.
     pub fn add(&mut self, seed: u64, outcome: &impl Outcome) {
         self.runs += 1;

@@ -98,6 +98,10 @@ impl<O: Outcome> Outcome for Checked<O> {
         self.outcome.nodes()
     }
 
+    fn orders(&self) -> &[u64] {
+        self.outcome.orders()
+    }
+
     fn seen_at(&self) -> Option<Instant> {
         self.outcome.seen_at()
     }

@@ -1,12 +1,29 @@
 //! The search over runs. A run is a pure function of an experiment, a plan and a seed; everything
 //! here is a few lines over that function.
+//!
+//! | module | what it is |
+//! |--------|------------|
+//! | [`campaign`] | many seeds on many threads, one result at any number of them |
+//! | [`determinism`] | the check that a run is the same twice |
+//! | [`strategy`] | how what is run is chosen; the strategies are peers |
+//! | [`swarm`], [`priorities`], [`systematic`], [`exhaustive`], [`guided`] | the strategies |
+//! | [`boundaries`] | the places of a run at which a fault can make a difference |
+//! | [`shrink`] | making a failing plan smaller |
+//! | [`certificate`] | evidence that what is left is the cause |
+//! | [`story`] | what happened, from the faults to the witnesses |
 
+pub mod boundaries;
 pub mod campaign;
 pub mod certificate;
 pub mod determinism;
+pub mod exhaustive;
+pub mod guided;
+pub mod priorities;
 pub mod shrink;
 pub mod story;
+pub mod strategy;
 pub mod swarm;
+pub mod systematic;
 #[cfg(test)]
 mod toy;
 
@@ -30,6 +47,12 @@ pub trait Experiment: Sync {
     fn run(&self, seed: u64, plan: &Self::Plan, trace: Tracing) -> Self::Outcome;
 }
 
+/// An experiment whose faults are drawn from a menu.
+pub trait Faulty: Experiment {
+    /// What there is to draw from; none where its faults are given.
+    fn menu(&self) -> Option<swarm::Menu>;
+}
+
 /// Whether a run records its trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tracing {
@@ -38,6 +61,8 @@ pub enum Tracing {
     Off,
     /// Yes.
     On,
+    /// Only which kinds of events followed each other on which node.
+    Orders,
 }
 
 /// What the search needs to know of an outcome.
@@ -62,6 +87,11 @@ pub trait Outcome {
 
     /// The names of the nodes, by number.
     fn nodes(&self) -> &[String] {
+        &[]
+    }
+
+    /// Which kinds of events followed each other on which node, as numbers, if they were asked for.
+    fn orders(&self) -> &[u64] {
         &[]
     }
 

@@ -1,0 +1,137 @@
+//! The places of a run at which a fault can make a difference: before and after each effect of a node.
+//!
+//! What happens between two effects of a node is seen by no one else, so a crash anywhere between them
+//! is the same crash. A base run without faults gives the boundaries; at each of them there are a few
+//! faults to try, of the kinds that the menu offers on the nodes that it names.
+
+use super::swarm::{Dish, Menu};
+use crate::fault::{Event, Fault, Kind, Trigger, What, When};
+use crate::schedule::{Delay, Which};
+use crate::time::{Instant, Odds, Span};
+use crate::trace::{Happening, Line, Trace};
+
+/// An effect of a node in a base run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Boundary {
+    /// The node.
+    pub node: String,
+    /// The effect, as a trigger names it.
+    pub event: Event,
+    /// The how manieth of its kind on the node.
+    pub nth: u32,
+    /// Whom the message goes to, where it is one, and the how manieth it is on that link.
+    pub to: Option<(String, u32)>,
+    /// When it happens.
+    pub time: Instant,
+}
+
+/// The effects of all nodes in a run, up to a time, in order. Messages that say no more than that all
+/// is well are left out.
+pub fn boundaries(trace: &Trace, names: &[String], until: Instant) -> Vec<Boundary> {
+    let mut found: Vec<Boundary> = Vec::new();
+    let mut counts: Vec<(usize, Event, u32)> = Vec::new();
+    let mut links: Vec<(usize, usize, u32)> = Vec::new();
+    for line in trace.lines.iter().take_while(|line| line.time < until) {
+        let Some(node) = line.node.map(|node| usize::from(node.number())) else { continue };
+        let to = match line.happening {
+            Happening::Send { to, .. } => Some(usize::from(to.number())),
+            _ => None,
+        };
+        let on_link =
+            to.map(|to| match links.iter_mut().find(|(from, known, _)| (*from, *known) == (node, to)) {
+                Some((.., count)) => {
+                    *count += 1;
+                    *count
+                }
+                None => {
+                    links.push((node, to, 1));
+                    1
+                }
+            });
+        let Some(event) = effect(line) else { continue };
+        let nth = match counts.iter_mut().find(|(of, known, _)| *of == node && *known == event) {
+            Some((.., count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                counts.push((node, event.clone(), 1));
+                1
+            }
+        };
+        let routine = line.told.routine && line.happening != Happening::Point;
+        if let Some(name) = names.get(node).filter(|_| !routine) {
+            let to = to.zip(on_link).and_then(|(to, nth)| Some((names.get(to)?.clone(), nth)));
+            found.push(Boundary { node: name.clone(), event, nth, to, time: line.time });
+        }
+    }
+    found
+}
+
+fn effect(line: &Line) -> Option<Event> {
+    match line.happening {
+        Happening::Send { .. } => Some(Event::Sends(line.told.kind.to_owned())),
+        Happening::Point => Some(Event::Reaches(line.told.kind.to_owned())),
+        Happening::Start
+        | Happening::Deliver { .. }
+        | Happening::Lost { .. }
+        | Happening::Timer
+        | Happening::Synced
+        | Happening::Down
+        | Happening::Pause
+        | Happening::Fault
+        | Happening::Note
+        | Happening::Probe => None,
+    }
+}
+
+/// The faults to try at a boundary.
+pub fn faults_at(boundary: &Boundary, menu: &Menu) -> Vec<Fault> {
+    let offers = |kind: Kind| {
+        menu.counts.iter().any(|(dish, count)| *dish == Dish::Of(kind) && count.end > 1)
+            && menu.targets.contains(&boundary.node)
+    };
+    let Boundary { node, event, nth, to, .. } = boundary;
+    let trigger = || Trigger { node: node.clone(), event: event.clone(), nth: *nth };
+    let (before, after) = (|| When::Before(trigger()), || When::After(trigger()));
+    let (down, lasts) = (middle(menu.down), menu.lasts.1);
+    let nodes = || vec![node.clone()];
+    let mut faults = Vec::new();
+    let mut add = |offered: bool, when: When, what: What| {
+        if offered {
+            faults.push(Fault { when, what });
+        }
+    };
+    add(offers(Kind::Crash), before(), What::Crash { nodes: nodes(), down });
+    add(offers(Kind::Crash), after(), What::Crash { nodes: nodes(), down });
+    add(offers(Kind::Pause), after(), What::Pause { nodes: nodes(), lasts });
+    add(offers(Kind::Stop), before(), What::Stop { nodes: nodes(), down });
+    if let Some((to, _)) = to {
+        let to = || vec![to.clone()];
+        let cut = offers(Kind::Cut) || offers(Kind::Partition) || offers(Kind::Isolate);
+        add(cut, before(), What::Cut { from: nodes(), to: to(), lasts });
+        let lose = What::LoseReplies { from: to(), to: nodes(), count: 1, lasts };
+        add(offers(Kind::LoseReplies), before(), lose);
+        let always = Odds::new(1, 1).unwrap_or(Odds::NEVER);
+        let twice = What::Duplicate { from: nodes(), to: to(), odds: always, lasts: Span::from_millis(1) };
+        add(offers(Kind::Duplicate), before(), twice);
+        add(offers(Kind::Hold), before(), What::Hold { from: nodes(), to: to(), lasts });
+    }
+    if menu.counts.iter().any(|(dish, count)| *dish == Dish::PowerCut && count.end > 1)
+        && menu.powered_together.contains(node)
+    {
+        let cut = What::Crash { nodes: menu.powered_together.clone(), down };
+        faults.push(Fault { when: after(), what: cut });
+    }
+    faults
+}
+
+/// The delay of the message of a boundary, where it is one.
+pub fn delay_at(boundary: &Boundary, by: Span) -> Option<Delay> {
+    let (to, nth) = boundary.to.clone()?;
+    Some(Delay { from: boundary.node.clone(), to, which: Which::Nth(nth), by })
+}
+
+fn middle((shortest, longest): (Span, Span)) -> Span {
+    Span::from_nanos((shortest.as_nanos() + longest.as_nanos()) / 2 / 100_000 * 100_000)
+}
