@@ -128,6 +128,14 @@ Examples:
 
 What exit codes mean: millpond explain exit-codes")]
     New(New),
+    /// Measure how well planted bugs are found, shrunk, and told from correct twins
+    #[command(after_help = "\
+Examples:
+  millpond bugs
+  millpond bugs bugs/offsets --search all --json
+
+What exit codes mean: millpond explain exit-codes")]
+    Bugs(Bugs),
     /// Find and replay a planted bug: a test of Millpond itself that takes seconds
     #[command(after_help = "\
 Examples:
@@ -285,6 +293,53 @@ pub(crate) struct Shrink {
     /// Also write a Rust test that runs the file
     #[arg(long)]
     pub(crate) test: bool,
+}
+
+/// `millpond bugs`.
+#[derive(Debug, Args)]
+pub(crate) struct Bugs {
+    /// Files of a catalogue, or folders with them: bugs that break what they expect, and correct twins
+    /// [default: bugs/]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The strategy, or `all`; what the first one finds is shrunk
+    #[arg(long, value_name = "STRATEGY", default_value = "mix", env = "MILLPOND_SEARCH")]
+    pub(crate) search: SearchWith,
+    /// How many campaigns look for each bug, each from another start
+    #[arg(long, value_name = "N", default_value = "9", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) campaigns: u32,
+    /// The most cases of a campaign
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) most: u64,
+    /// How many seeds each correct twin runs
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub(crate) twins: u64,
+    /// How many threads; negative: so many fewer than there are cores [default: all cores]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, env = "MILLPOND_JOBS")]
+    pub(crate) jobs: Option<Jobs>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// One strategy, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchWith {
+    All,
+    One(Search),
+}
+
+impl FromStr for SearchWith {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        Search::from_str(text, false).map(Self::One).map_err(|_| {
+            let names: Vec<_> = Search::ALL.iter().map(|search| search.name()).collect();
+            format!("there are: all, {}", names.join(", "))
+        })
+    }
 }
 
 /// `millpond explain`.

@@ -62,6 +62,7 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
         let from = Size::of(&failure.plan);
         if let Some(smallest) = shrink(focus, failure.seed, &failure.plan, &invariant, budget) {
             failure.plan = smallest.plan;
+            failure.schedule = smallest.seed;
             shrunk = Some(Shrinking {
                 from,
                 runs: smallest.runs,
@@ -72,8 +73,8 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
         }
         certificate = evidence(focus, failure, invariant, effort.schedules, budget);
     }
-    let mut outcome = focus.run(failure.seed, &failure.plan, Tracing::On);
-    let story = tell(focus, failure.seed, &failure.plan, &outcome, invariant);
+    let mut outcome = focus.run(failure.schedule, &failure.plan, Tracing::On);
+    let story = tell(focus, failure.schedule, &failure.plan, &outcome, invariant);
     outcome.trace = None;
     failure.outcome = outcome;
     failure.id = failure::id(&failure.scenario, &failure.cause.name(), &failure.plan);
@@ -87,7 +88,7 @@ fn evidence(
     schedules: u32,
     budget: Budget<'_>,
 ) -> Option<Certificate> {
-    let certificate = certify(focus, failure.seed, &failure.plan, &invariant, schedules, budget);
+    let certificate = certify(focus, failure.schedule, &failure.plan, &invariant, schedules, budget);
     Some(certificate).filter(|certificate| certificate.whole.of > 0)
 }
 

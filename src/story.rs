@@ -36,6 +36,7 @@ impl Failed<'_> {
         Some(Failure {
             scenario: name.clone(),
             seed,
+            schedule: seed,
             id: failure::id(name, &cause.name(), &plan),
             plan,
             drawn: !recorded,

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use millpond_model::outcome::Plan;
 use millpond_model::scenario::schema::Item;
 use millpond_sim::NodeId;
 use millpond_sim::schedule::{Delay, Which};
@@ -29,7 +28,7 @@ pub(crate) fn told(failure: &Failure) -> String {
     let mut text = String::new();
     let shrunk = failure.explanation.as_ref().and_then(|explanation| explanation.shrunk.as_ref());
     match shrunk {
-        Some(shrinking) => smallest(&mut text, &failure.plan, shrinking),
+        Some(shrinking) => smallest(&mut text, failure, shrinking),
         None => whole(&mut text, failure),
     }
     entries(&mut text, failure, shrunk.is_some());
@@ -40,8 +39,8 @@ pub(crate) fn told(failure: &Failure) -> String {
     text
 }
 
-fn smallest(text: &mut String, plan: &Plan, shrinking: &Shrinking) {
-    let Size { faults, records, delays } = Size::of(plan);
+fn smallest(text: &mut String, failure: &Failure, shrinking: &Shrinking) {
+    let Size { faults, records, delays } = Size::of(&failure.plan);
     let mut parts = vec![
         format!("{faults} of {}", count(shrinking.from.faults, "fault")),
         format!("{records} of {}", count(shrinking.from.records, "record")),
@@ -50,7 +49,7 @@ fn smallest(text: &mut String, plan: &Plan, shrinking: &Shrinking) {
         parts.push(format!("{delays} of {}", count(shrinking.from.delays, "delay")));
     }
     let how = if shrinking.minimal {
-        "without any one of them this seed passes"
+        "without any one of them it passes"
     } else {
         "there was no time to look for a smaller one"
     };
@@ -61,6 +60,10 @@ fn smallest(text: &mut String, plan: &Plan, shrinking: &Shrinking) {
         count(shrinking.runs as usize, "run"),
         shrinking.kept
     );
+    if failure.schedule != failure.seed {
+        let _ =
+            writeln!(text, "  The schedule is that of seed {}: it has a smaller cause.", failure.schedule);
+    }
     for (invariant, plan) in &shrinking.slipped {
         let Size { faults, records, .. } = Size::of(plan);
         let (faults, records) = (count(faults, "fault"), count(records, "record"));

@@ -17,8 +17,10 @@ use crate::cause;
 pub struct Failure {
     /// The name of the scenario.
     pub scenario: String,
-    /// The seed.
+    /// The seed at which it was found.
     pub seed: u64,
+    /// The seed with which its plan fails: the same, unless another schedule has a smaller cause.
+    pub schedule: u64,
     /// What was done to the system.
     pub plan: Plan,
     /// How many of the plan's records and faults were drawn from the seed; none in a recorded plan.
@@ -194,7 +196,7 @@ pub fn failure_file(scenario: &Scenario, failure: &Failure, broke: Invariant, fi
     kept.workload = Some(failure.plan.workload.clone());
     kept.schedule = failure.plan.schedule.clone();
     kept.expect = Expect::Violation(broke);
-    kept.found = Some(Found { engine: ENGINE, seed: failure.seed, fingerprint, broke });
+    kept.found = Some(Found { engine: ENGINE, seed: failure.schedule, fingerprint, broke });
     let mut header = format!(
         "A failure of the scenario {}: {broke:?} broke at seed {}.\n",
         failure.scenario, failure.seed

@@ -10,11 +10,13 @@
 //! | [`failure`] | a failing run, its name, and the file that keeps it |
 //! | [`mod@block`] | a failure told as text |
 //! | `cause` | the plan of a failure, how sure it is, and its story as text |
+//! | [`catalogue`] | how well planted bugs are found |
 //! | [`describe`] | faults in words |
 //! | [`folder`] | the folder of results |
 //! | [`diagnostic`] | mistakes in scenario files |
 
 pub mod block;
+pub mod catalogue;
 mod cause;
 pub mod console;
 pub mod describe;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod bugs;
 mod check;
 mod completions;
 mod demo;
@@ -21,6 +22,7 @@ pub(crate) fn run(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&args, taste),
         Command::Replay(args) => replay::replay(&args, taste),
         Command::Shrink(args) => shrink::shrink(&args, taste),
+        Command::Bugs(args) => bugs::bugs(&args, taste),
         Command::Check(args) => check::check(&args, taste),
         Command::List(args) => list::list(&args, taste),
         Command::Explain(args) => explain::explain(&args, taste),

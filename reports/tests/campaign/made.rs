@@ -78,6 +78,7 @@ pub(crate) fn failure(cause: Cause, outcome: Outcome) -> Failure {
     Failure {
         scenario: "totals".into(),
         seed: 417,
+        schedule: 417,
         id: id("totals", &cause.name(), &plan()),
         plan: plan(),
         drawn: true,

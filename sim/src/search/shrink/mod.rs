@@ -11,8 +11,12 @@
 //! 6. times are turned into the events that they stand for (see `anchor`).
 //!
 //! It goes round until one more pass changes nothing. Since draws are keyed, what is left out leaves
-//! the rest as it was: the same seed is used throughout. A fault or override whose event never comes
-//! is no error, it does nothing.
+//! the rest as it was, and the same seed is used. A fault or override whose event never comes is no
+//! error, it does nothing.
+//!
+//! Then it goes round again, and what still does not go is also tried in some other schedules: a
+//! smaller plan that fails in half of all schedules should not be missed for the one at hand. Where
+//! one of them fails, shrinking goes on with its seed.
 //!
 //! Only the same symptom counts. Another one that shows on the way is a finding of its own: it is
 //! kept, and not followed. What remains is 1-minimal, proved by trying: no single entry can go.
@@ -70,6 +74,9 @@ pub trait Diagnose: Experiment {
     fn symptoms(&self, outcome: &Self::Outcome) -> Vec<Self::Symptom>;
 }
 
+/// In how many other schedules a smaller plan is tried, once the schedule at hand has no smaller one.
+const SCHEDULES: u32 = 12;
+
 /// How far shrinking may go.
 #[derive(Clone, Copy)]
 pub struct Budget<'a> {
@@ -84,6 +91,8 @@ pub struct Budget<'a> {
 pub struct Shrunk<P, S> {
     /// The smallest failing plan found.
     pub plan: P,
+    /// The seed with which it fails: the one given, or that of another schedule.
+    pub seed: u64,
     /// How many runs it took.
     pub runs: u64,
     /// How many of them failed with the same symptom.
@@ -106,26 +115,64 @@ where
     E: Diagnose,
     E::Plan: Lists,
 {
-    let mut work =
-        Work { experiment, seed, symptom, budget, runs: 0, kept: 0, slipped: Vec::new(), over: false };
+    let mut work = Work {
+        experiment,
+        seed,
+        origin: seed,
+        schedules: 0,
+        symptom,
+        budget,
+        runs: 0,
+        kept: 0,
+        slipped: Vec::new(),
+        over: false,
+    };
     let mut parts = Parts::of(plan);
     if !work.fails(&parts) {
         return None;
     }
     cut_the_tail(&mut work, &mut parts);
+    to_a_fixpoint(&mut work, &mut parts);
+    work.schedules = SCHEDULES;
     loop {
         let before = parts.clone();
-        shrink_faults(&mut work, &mut parts);
-        shrink_items(&mut work, &mut parts);
-        shrink_delays(&mut work, &mut parts);
-        simplify(&mut work, &mut parts);
-        anchor::anchor(&mut work, &mut parts);
+        leave_out(&mut work, &mut parts);
         if work.over || parts == before {
             break;
         }
+        work.schedules = 0;
+        to_a_fixpoint(&mut work, &mut parts);
+        work.schedules = SCHEDULES;
     }
-    let Work { runs, kept, slipped, over, .. } = work;
-    Some(Shrunk { plan: parts.plan(), runs, kept, slipped, minimal: !over })
+    let Work { seed, runs, kept, slipped, over, .. } = work;
+    Some(Shrunk { plan: parts.plan(), seed, runs, kept, slipped, minimal: !over })
+}
+
+/// All stages, until one more pass changes nothing.
+fn to_a_fixpoint<E>(work: &mut Work<'_, E>, parts: &mut Parts<E::Plan>)
+where
+    E: Diagnose,
+    E::Plan: Lists,
+{
+    loop {
+        let before = parts.clone();
+        leave_out(work, parts);
+        simplify(work, parts);
+        anchor::anchor(work, parts);
+        if work.over || *parts == before {
+            break;
+        }
+    }
+}
+
+fn leave_out<E>(work: &mut Work<'_, E>, parts: &mut Parts<E::Plan>)
+where
+    E: Diagnose,
+    E::Plan: Lists,
+{
+    shrink_faults(work, parts);
+    shrink_items(work, parts);
+    shrink_delays(work, parts);
 }
 
 /// A plan taken apart.
@@ -172,7 +219,12 @@ impl<P: Lists> Parts<P> {
 
 struct Work<'a, E: Diagnose> {
     experiment: &'a E,
+    /// The seed at hand.
     seed: u64,
+    /// The seed that was given; other schedules are made from it.
+    origin: u64,
+    /// In how many other schedules a plan is tried that passes in the one at hand.
+    schedules: u32,
     symptom: &'a E::Symptom,
     budget: Budget<'a>,
     runs: u64,
@@ -192,8 +244,20 @@ where
         !self.over
     }
 
+    /// Whether a plan fails, here or in one of the other schedules, which is then the one at hand.
     fn fails(&mut self, parts: &Parts<E::Plan>) -> bool {
-        self.outcome(parts, Tracing::Off).is_some()
+        if self.outcome(parts, Tracing::Off).is_some() {
+            return true;
+        }
+        let here = self.seed;
+        for nth in 0..=self.schedules {
+            self.seed = other_schedule(self.origin, nth);
+            if self.schedules > 0 && self.seed != here && self.outcome(parts, Tracing::Off).is_some() {
+                return true;
+            }
+        }
+        self.seed = here;
+        false
     }
 
     /// The outcome of a run, if it fails with the symptom.
