@@ -43,8 +43,10 @@ pub struct Campaigns {
 /// A failure made small.
 #[derive(Clone, Copy, Debug)]
 pub struct Shrunk {
-    /// Its faults and delays.
+    /// Its faults.
     pub faults: usize,
+    /// Its delays of single messages.
+    pub delays: usize,
     /// Its records.
     pub records: usize,
     /// How long it took.
@@ -93,21 +95,20 @@ impl Catalogue {
         let (bug, invariant) = ("bug", "invariant");
         let _ = writeln!(
             text,
-            "{bug:<width$}  {invariant:<invariants$}  found  median    p90  faults  records   shrinking"
+            "{bug:<width$}  {invariant:<invariants$}  found  median    p90  faults  delays  records   shrinking"
         );
         for bug in &self.bugs {
             let Some(first) = bug.searches.first() else { continue };
             let found = format!("{}/{}", first.found(), first.seeds.len());
             let (median, p90) = (seeds(first.quantile(50)), seeds(first.quantile(90)));
-            let (faults, records, time) = (
-                worst(&bug.shrunk, |it| it.faults),
-                worst(&bug.shrunk, |it| it.records),
-                longest(&bug.shrunk),
-            );
+            let [faults, delays, records] =
+                [|it: &Shrunk| it.faults, |it: &Shrunk| it.delays, |it: &Shrunk| it.records]
+                    .map(|of| worst(&bug.shrunk, of));
+            let time = longest(&bug.shrunk);
             let (name, invariant) = (&bug.name, &bug.invariant);
             let _ = writeln!(
                 text,
-                "{name:<width$}  {invariant:<invariants$}  {found:>5}  {median:>6} {p90:>6}  {faults:>6}  {records:>7}  {time:>7} ms"
+                "{name:<width$}  {invariant:<invariants$}  {found:>5}  {median:>6} {p90:>6}  {faults:>6}  {delays:>6}  {records:>7}  {time:>7} ms"
             );
         }
         self.by_strategy(&mut text, width);
@@ -151,13 +152,14 @@ impl Catalogue {
         let twin_seeds: u64 = self.twins.iter().map(|twin| twin.seeds).sum();
         format!(
             "{found} of {} bugs found by {strategy} from every start within {} cases: median {}, largest median {}, longest {}; \
-             shrunk to at most {} faults and {} records in at most {} ms; {alarms} false alarms in {twin_seeds} runs of {} twins",
+             shrunk to at most {} faults, {} delays and {} records in at most {} ms; {alarms} false alarms in {twin_seeds} runs of {} twins",
             self.bugs.len(),
             self.most,
             seeds(middle),
             seeds(worst_median),
             seeds(longest_search),
             worst(&shrunk, |it| it.faults),
+            worst(&shrunk, |it| it.delays),
             worst(&shrunk, |it| it.records),
             longest(&shrunk),
             self.twins.len(),
@@ -194,7 +196,7 @@ fn bug(bug: &Bug) -> Value {
     let shrunk: Vec<Value> = bug
         .shrunk
         .iter()
-        .map(|it| json!({ "faults": it.faults, "records": it.records, "ms": it.elapsed.as_millis() as u64 }))
+        .map(|it| json!({ "faults": it.faults, "delays": it.delays, "records": it.records, "ms": it.elapsed.as_millis() as u64 }))
         .collect();
     json!({
         "name": bug.name, "invariant": bug.invariant, "searches": searches, "shrunk": shrunk, "others": bug.others,

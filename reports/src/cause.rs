@@ -162,17 +162,21 @@ fn window(window: &Window, nodes: &[String]) -> String {
 fn lattice(text: &mut String, failure: &Failure, certificate: Option<&Certificate>) {
     let Some(certificate) = certificate.filter(|certificate| !certificate.lattice.is_empty()) else { return };
     let entries = failure.plan.faults.len() + failure.plan.schedule.len();
-    let sets = certificate.lattice.iter().filter(|(_, share)| share.of > 0);
-    let told: Vec<_> = sets
-        .map(|(set, failing)| {
+    let all = (1 << entries) - 1;
+    let failing = certificate.lattice.iter().filter(|(set, share)| *set != all && share.failing > 0);
+    let told: Vec<_> = failing
+        .map(|(set, share)| {
             let members: Vec<_> =
                 (0..entries).filter(|at| set >> at & 1 == 1).map(|at| (at + 1).to_string()).collect();
             let members = if members.is_empty() { "none".to_owned() } else { members.join("+") };
-            format!("{members}: {}", failing.failing)
+            format!("{members} in {}", share.failing)
         })
         .collect();
     let of = certificate.lattice.first().map_or(0, |(_, share)| share.of);
-    let _ = writeln!(text, "  Failing schedules of {of} for each set of these: {}", told.join(", "));
+    let _ = match told.as_slice() {
+        [] => writeln!(text, "  No smaller set of these fails in any of {of} schedules."),
+        told => writeln!(text, "  Of {of} schedules, smaller sets fail, too: {}.", told.join(", ")),
+    };
 }
 
 /// The lines from the faults to the witnesses.

@@ -115,6 +115,15 @@ pub struct Line {
     pub faults: Vec<usize>,
 }
 
+impl Line {
+    /// Whether this fault of the plan begins here.
+    pub fn begins(&self, fault: usize) -> bool {
+        self.happening == Happening::Fault
+            && self.faults.contains(&fault)
+            && self.told.words.ends_with("begins")
+    }
+}
+
 /// What a line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {

@@ -118,7 +118,7 @@ fn bug(args: &args::Bugs, entry: &Entry, invariant: Invariant, searches: &[Searc
                 let effort = Effort { shrink: Some(SHRINK), schedules: 0, pulse: &|| {} };
                 explanation::explain(&focus, &mut failure, effort);
                 let Size { faults, records, delays } = Size::of(&failure.plan);
-                bug.shrunk.push(Shrunk { faults: faults + delays, records, elapsed: clock.elapsed() });
+                bug.shrunk.push(Shrunk { faults, delays, records, elapsed: clock.elapsed() });
             }
         }
         bug.searches.push(Campaigns { strategy: search.name().to_owned(), seeds });

@@ -177,9 +177,7 @@ where
     E: Diagnose,
     E::Plan: Lists,
 {
-    let begins = trace.lines.iter().find(|line| {
-        line.happening == Happening::Fault && line.faults.contains(&at) && line.told.words.ends_with("begins")
-    })?;
+    let begins = trace.lines.iter().find(|line| line.begins(at))?;
     let events = events_of(trace, names, &plan.faults()[at]);
     let fails_at = |work: &mut Work<'_, E>, time: Instant| {
         let mut faults = plan.faults().to_vec();

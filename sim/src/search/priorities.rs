@@ -17,9 +17,10 @@ use crate::schedule::{Delay, Which};
 use crate::time::Span;
 use crate::trace::{Happening, Trace};
 
-/// By how much the slowest link is slower: one of these for a seed.
+/// By how much the slowest link is slower: one of these for a seed. More would be no schedule of its
+/// own but a fault: time-outs would run out.
 const REACH: [Span; 4] =
-    [Span::from_millis(10), Span::from_millis(50), Span::from_millis(300), Span::from_millis(1_500)];
+    [Span::from_millis(5), Span::from_millis(20), Span::from_millis(60), Span::from_millis(150)];
 
 /// The largest depth.
 const DEPTH: u64 = 3;

@@ -52,6 +52,71 @@ where
     }
 }
 
+/// When each fault with a trigger strikes.
+pub(super) fn strikes<E>(work: &mut Work<'_, E>, parts: &Parts<E::Plan>) -> Vec<(Fault, Instant)>
+where
+    E: Diagnose,
+    E::Plan: Lists,
+{
+    if parts.faults.iter().all(|fault| trigger(&fault.when).is_none()) {
+        return Vec::new();
+    }
+    let Some(outcome) = work.outcome(parts, Tracing::On) else { return Vec::new() };
+    let Some(trace) = outcome.trace() else { return Vec::new() };
+    let begins = |at: usize| trace.lines.iter().find(|line| line.begins(at)).map(|line| line.time);
+    let faults = parts.faults.iter().enumerate();
+    faults.filter_map(|(at, fault)| Some((fault.clone(), begins(at)?))).collect()
+}
+
+/// The faults of a smaller plan, with their triggers counting to the event nearest to where they struck
+/// before: what was left out took some of the events before it with it. None where nothing changes.
+pub(super) fn recounted<E>(
+    work: &mut Work<'_, E>,
+    parts: &Parts<E::Plan>,
+    strikes: &[(Fault, Instant)],
+) -> Option<Vec<Fault>>
+where
+    E: Diagnose,
+    E::Plan: Lists,
+{
+    let struck = |fault: &Fault| strikes.iter().find(|(known, _)| known == fault).map(|(_, time)| *time);
+    if !work.may_run()
+        || !parts.faults.iter().any(|fault| trigger(&fault.when).is_some() && struck(fault).is_some())
+    {
+        return None;
+    }
+    work.runs += 1;
+    let timed =
+        parts.faults.iter().filter(|fault| trigger(&fault.when).is_none()).cloned().collect::<Vec<_>>();
+    let outcome = work.experiment.run(work.seed, &parts.with_faults(&timed).plan(), Tracing::On);
+    let (trace, names) = (outcome.trace()?, outcome.nodes());
+    let recount = |fault: &Fault| {
+        let (Some(old), Some(time)) = (trigger(&fault.when), struck(fault)) else { return fault.clone() };
+        let on_node = |line: &&Line| {
+            let name = line.node.and_then(|node| names.get(usize::from(node.number())));
+            name == Some(&old.node) && event(line).as_ref() == Some(&old.event)
+        };
+        let distance = |line: &Line| line.time.as_nanos().abs_diff(time.as_nanos());
+        let alike = trace.lines.iter().filter(on_node).enumerate();
+        let nearest = alike.min_by_key(|(_, line)| distance(line)).map_or(0, |(at, _)| at);
+        let new = Trigger { nth: nearest as u32 + 1, ..old.clone() };
+        let when = match fault.when {
+            When::Before(_) => When::Before(new),
+            When::After(_) | When::At(_) => When::After(new),
+        };
+        Fault { when, ..fault.clone() }
+    };
+    let faults: Vec<Fault> = parts.faults.iter().map(recount).collect();
+    (faults != parts.faults).then_some(faults)
+}
+
+fn trigger(when: &When) -> Option<&Trigger> {
+    match when {
+        When::At(_) => None,
+        When::Before(trigger) | When::After(trigger) => Some(trigger),
+    }
+}
+
 /// The events on the nodes of a fault around a time, those that say most first, then the nearest.
 fn around(trace: &Trace, names: &[String], fault: &Fault, time: Instant) -> Vec<When> {
     let mut candidates: Vec<(bool, u64, When)> = Vec::new();

@@ -16,7 +16,8 @@
 //!
 //! Then it goes round again, and what still does not go is also tried in some other schedules: a
 //! smaller plan that fails in half of all schedules should not be missed for the one at hand. Where
-//! one of them fails, shrinking goes on with its seed.
+//! one of them fails, shrinking goes on with its seed. Triggers are counted anew there: a crash at the
+//! 12th write is one at the first where the eleven before it are left out.
 //!
 //! Only the same symptom counts. Another one that shows on the way is a finding of its own: it is
 //! kept, and not followed. What remains is 1-minimal, proved by trying: no single entry can go.
@@ -75,7 +76,7 @@ pub trait Diagnose: Experiment {
 }
 
 /// In how many other schedules a smaller plan is tried, once the schedule at hand has no smaller one.
-const SCHEDULES: u32 = 12;
+const SCHEDULES: u32 = 24;
 
 /// How far shrinking may go.
 #[derive(Clone, Copy)]
@@ -120,6 +121,8 @@ where
         seed,
         origin: seed,
         schedules: 0,
+        strikes: Vec::new(),
+        failing: None,
         symptom,
         budget,
         runs: 0,
@@ -136,7 +139,9 @@ where
     work.schedules = SCHEDULES;
     loop {
         let before = parts.clone();
+        work.strikes = anchor::strikes(&mut work, &parts);
         leave_out(&mut work, &mut parts);
+        work.strikes.clear();
         if work.over || parts == before {
             break;
         }
@@ -225,6 +230,10 @@ struct Work<'a, E: Diagnose> {
     origin: u64,
     /// In how many other schedules a plan is tried that passes in the one at hand.
     schedules: u32,
+    /// When the faults of the plan at hand strike, where they wait for events.
+    strikes: Vec<(Fault, Instant)>,
+    /// The faults of the last plan that failed: not always those that it was tried with.
+    failing: Option<Vec<Fault>>,
     symptom: &'a E::Symptom,
     budget: Budget<'a>,
     runs: u64,
@@ -246,18 +255,38 @@ where
 
     /// Whether a plan fails, here or in one of the other schedules, which is then the one at hand.
     fn fails(&mut self, parts: &Parts<E::Plan>) -> bool {
-        if self.outcome(parts, Tracing::Off).is_some() {
+        if self.fails_here(parts) {
             return true;
         }
         let here = self.seed;
         for nth in 0..=self.schedules {
             self.seed = other_schedule(self.origin, nth);
-            if self.schedules > 0 && self.seed != here && self.outcome(parts, Tracing::Off).is_some() {
+            if self.schedules > 0 && self.seed != here && self.fails_here(parts) {
                 return true;
             }
         }
         self.seed = here;
         false
+    }
+
+    /// Whether a plan fails in the schedule at hand, as it is or with its triggers counted anew.
+    fn fails_here(&mut self, parts: &Parts<E::Plan>) -> bool {
+        if self.outcome(parts, Tracing::Off).is_some() {
+            self.failing = Some(parts.faults.clone());
+            return true;
+        }
+        if self.strikes.is_empty() {
+            return false;
+        }
+        let strikes = std::mem::take(&mut self.strikes);
+        let faults = anchor::recounted(self, parts, &strikes);
+        self.strikes = strikes;
+        let Some(faults) = faults else { return false };
+        let fails = self.outcome(&parts.with_faults(&faults), Tracing::Off).is_some();
+        if fails {
+            self.failing = Some(faults);
+        }
+        fails
     }
 
     /// The outcome of a run, if it fails with the symptom.
@@ -315,6 +344,7 @@ where
     E: Diagnose,
     E::Plan: Lists,
 {
+    work.failing = None;
     let mut faults = parts.faults.clone();
     let kinds: BTreeSet<_> = faults.iter().map(|fault| fault.what.kind()).collect();
     let nodes: BTreeSet<_> = faults.iter().flat_map(names).collect();
@@ -322,7 +352,7 @@ where
     let of_node = nodes.iter().map(|node| which(&faults, |fault| names(fault).contains(node)));
     let groups = [which(&faults, |_| true)].into_iter().chain(of_kind).chain(of_node).collect();
     reduce(&mut faults, groups, |faults| work.fails(&parts.with_faults(faults)));
-    parts.faults = faults;
+    parts.faults = work.failing.take().unwrap_or(faults);
 }
 
 fn names(fault: &Fault) -> Vec<String> {
@@ -335,6 +365,7 @@ where
     E: Diagnose,
     E::Plan: Lists,
 {
+    work.failing = None;
     let mut items = parts.items.clone();
     let clients: BTreeSet<String> = items.iter().map(|item| E::Plan::client(item).to_owned()).collect();
     let things: BTreeSet<u64> = items.iter().map(E::Plan::about).collect();
@@ -343,6 +374,9 @@ where
     let groups = [which(&items, |_| true)].into_iter().chain(of_client).chain(of_thing).collect();
     reduce(&mut items, groups, |items| work.fails(&parts.with_items(items)));
     parts.items = items;
+    if let Some(faults) = work.failing.take() {
+        parts.faults = faults;
+    }
 }
 
 fn shrink_delays<E>(work: &mut Work<'_, E>, parts: &mut Parts<E::Plan>)
@@ -350,10 +384,14 @@ where
     E: Diagnose,
     E::Plan: Lists,
 {
+    work.failing = None;
     let mut delays = parts.delays.clone();
     let groups = vec![which(&delays, |_| true)];
     reduce(&mut delays, groups, |delays| work.fails(&parts.with_delays(delays)));
     parts.delays = delays;
+    if let Some(faults) = work.failing.take() {
+        parts.faults = faults;
+    }
 }
 
 fn which<T>(list: &[T], test: impl Fn(&T) -> bool) -> Vec<usize> {
