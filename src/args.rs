@@ -270,6 +270,9 @@ pub(crate) struct Replay {
     /// The seed to run
     #[arg(long, value_name = "N", env = "MILLPOND_SEED")]
     pub(crate) seed: Option<u64>,
+    /// Take the failing run up again after each step of its story, and tell how likely the failure is
+    #[arg(long)]
+    pub(crate) blame: bool,
 }
 
 /// `millpond shrink`.

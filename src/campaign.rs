@@ -11,13 +11,13 @@ use millpond::reports::event::{Event, Finished, ScenarioStarted, Seed, StoppedBy
 use millpond::reports::failure::{Cause, Failure, scenario_digest};
 use millpond::reports::folder::Folder;
 use millpond::reports::judge::{self, Judgement, Tally};
-use millpond::sim::ENGINE;
-use millpond::sim::search::Faulty;
 use millpond::sim::search::campaign::Crash;
 use millpond::sim::search::determinism::Checked;
 use millpond::sim::search::strategy::{Case, Quiet, Searching};
 use millpond::sim::search::swarm::Menu;
 use millpond::sim::search::systematic::Depth;
+use millpond::sim::search::{Faulty, Forkable};
+use millpond::sim::{ENGINE, Fork};
 use millpond::{
     Experiment, Invariant, Options, Plan, Repeat, Totals, Tracing, Trial, TrialOutcome, Twice, campaign,
 };
@@ -80,12 +80,23 @@ impl Experiment for Focus<'_> {
     }
 
     fn run(&self, seed: u64, plan: &Plan, trace: Tracing) -> TrialOutcome {
-        let mut outcome = self.trial.run(seed, plan, trace);
+        self.focused(self.trial.run(seed, plan, trace))
+    }
+}
+
+impl Focus<'_> {
+    fn focused(&self, mut outcome: TrialOutcome) -> TrialOutcome {
         if let Some(only) = self.only {
             let always = [only, Invariant::NoPanic, Invariant::Bounds];
             outcome.verdicts.retain(|verdict| always.contains(&verdict.invariant));
         }
         outcome
+    }
+}
+
+impl Forkable for Focus<'_> {
+    fn fork(&self, seed: u64, plan: &Plan, fork: Fork) -> TrialOutcome {
+        self.focused(self.trial.fork(seed, plan, fork))
     }
 }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use millpond::reports::failure::{self, Explanation, Failure, Shrinking, Size};
+use millpond::sim::search::blame::blame;
 use millpond::sim::search::certificate::{Certificate, certify};
 use millpond::sim::search::shrink::{Budget, Diagnose, shrink};
 use millpond::sim::search::story::{Question, Step, story};
+use millpond::sim::time::{Instant, Span};
 use millpond::{Experiment, Invariant, Plan, Tracing, TrialOutcome};
 
 use crate::campaign::Focus;
@@ -26,6 +28,8 @@ pub(crate) struct Effort<'a> {
     pub(crate) shrink: Option<Duration>,
     /// Over how many schedules evidence is gathered.
     pub(crate) schedules: u32,
+    /// In how many continuations from each point of the story the run is taken up again.
+    pub(crate) blame: Option<u32>,
     /// Called before each run.
     pub(crate) pulse: &'a (dyn Fn() + Sync),
 }
@@ -33,7 +37,7 @@ pub(crate) struct Effort<'a> {
 impl Effort<'_> {
     /// Shrinking and evidence within a time.
     pub(crate) fn within(shrink: Option<Duration>) -> Self {
-        Self { shrink, schedules: SCHEDULES, pulse: &|| {} }
+        Self { shrink, schedules: SCHEDULES, blame: None, pulse: &|| {} }
     }
 }
 
@@ -75,10 +79,21 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
     }
     let mut outcome = focus.run(failure.schedule, &failure.plan, Tracing::On);
     let story = tell(focus, failure.schedule, &failure.plan, &outcome, invariant);
+    let blamed = effort.blame.map(|schedules| {
+        let times = turning_points(&story);
+        blame(focus, failure.schedule, &failure.plan, &invariant, &times, schedules)
+    });
     outcome.trace = None;
     failure.outcome = outcome;
     failure.id = failure::id(&failure.scenario, &failure.cause.name(), &failure.plan);
-    failure.explanation = Some(Explanation { shrunk, certificate, story });
+    failure.explanation = Some(Explanation { shrunk, certificate, story, blamed });
+}
+
+/// The points from which a run is taken up again: just after each step of its story, but for the last,
+/// and before the first.
+fn turning_points(story: &[Step]) -> Vec<Instant> {
+    let after = story.iter().map(|step| step.line.time + Span::NANO);
+    std::iter::once(Instant::ZERO).chain(after).collect()
 }
 
 fn evidence(

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use millpond_sim::network::{Link, Order as LinkOrder};
 use millpond_sim::search::shrink::Diagnose;
 use millpond_sim::search::swarm::Menu;
-use millpond_sim::search::{Experiment, Faulty, Tracing};
+use millpond_sim::search::{Experiment, Faulty, Forkable, Tracing};
 use millpond_sim::time::{Instant, Span};
 use millpond_sim::world::Bounds;
-use millpond_sim::{Actor, NodeId, Record, Settings, World};
+use millpond_sim::{Actor, Fork, NodeId, Record, Settings, World};
 
 use crate::broker::Broker;
 use crate::catalog::{Catalog, GroupInfo};
@@ -80,7 +80,7 @@ impl Trial {
         self.heals_at() + within.unwrap_or(QUIET)
     }
 
-    fn world(&self, seed: u64, plan: &Plan, trace: Tracing) -> World<Streams> {
+    fn world(&self, seed: u64, plan: &Plan, trace: Tracing, fork: Option<Fork>) -> World<Streams> {
         let scenario = &self.scenario;
         let (latency, longest) = draw::ends(&scenario.network.latency);
         let link = Link {
@@ -97,7 +97,7 @@ impl Trial {
         let sync = draw::ends(&scenario.disk.sync);
         let mut world = {
             let (traced, orders) = (trace == Tracing::On, trace == Tracing::Orders);
-            World::new(Settings { seed, link, sync, bounds, trace: traced, orders })
+            World::new(Settings { seed, link, sync, bounds, trace: traced, orders, fork })
         };
         world.set_teller(Voice(self.catalog.clone()));
         self.add_brokers(&mut world);
@@ -178,11 +178,29 @@ impl Trial {
     /// # Panics
     /// If the plan names nodes that the scenario does not have: plans are validated before.
     pub fn simulate(&self, seed: u64, plan: &Plan, trace: Tracing) -> Record<Note> {
-        let mut world = self.world(seed, plan, trace);
+        self.simulate_from(seed, plan, trace, None)
+    }
+
+    fn simulate_from(&self, seed: u64, plan: &Plan, trace: Tracing, fork: Option<Fork>) -> Record<Note> {
+        let mut world = self.world(seed, plan, trace, fork);
         world.set_schedule(&plan.schedule);
         let until = self.waits_until() + FINAL_READS;
         let record = world.run(&plan.faults, self.heals_at(), until);
         record.expect("a validated plan names nodes of the scenario")
+    }
+
+    fn outcome(&self, seed: u64, record: Record<Note>) -> Outcome {
+        Outcome {
+            verdicts: self.judge(seed, &record),
+            fingerprint: record.fingerprint,
+            events: record.events,
+            time: record.time,
+            probes: record.probes,
+            faults: record.faults,
+            nodes: self.catalog.names.clone(),
+            trace: record.trace,
+            orders: record.orders,
+        }
     }
 
     /// The verdicts on a run.
@@ -213,18 +231,13 @@ impl Experiment for Trial {
     }
 
     fn run(&self, seed: u64, plan: &Plan, trace: Tracing) -> Outcome {
-        let record = self.simulate(seed, plan, trace);
-        Outcome {
-            verdicts: self.judge(seed, &record),
-            fingerprint: record.fingerprint,
-            events: record.events,
-            time: record.time,
-            probes: record.probes,
-            faults: record.faults,
-            nodes: self.catalog.names.clone(),
-            trace: record.trace,
-            orders: record.orders,
-        }
+        self.outcome(seed, self.simulate(seed, plan, trace))
+    }
+}
+
+impl Forkable for Trial {
+    fn fork(&self, seed: u64, plan: &Plan, fork: Fork) -> Outcome {
+        self.outcome(seed, self.simulate_from(seed, plan, Tracing::Off, Some(fork)))
     }
 }
 

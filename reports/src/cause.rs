@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use millpond_model::scenario::schema::Item;
 use millpond_sim::NodeId;
 use millpond_sim::schedule::{Delay, Which};
+use millpond_sim::search::blame::no_return;
 use millpond_sim::search::certificate::{Certificate, Edge, Share, Window};
 use millpond_sim::search::story::Step;
 use millpond_sim::trace::Happening;
@@ -35,6 +36,7 @@ pub(crate) fn told(failure: &Failure) -> String {
     if let Some(explanation) = &failure.explanation {
         self::lattice(&mut text, failure, explanation.certificate.as_ref());
         story(&mut text, failure, explanation);
+        blamed(&mut text, failure, explanation);
     }
     text
 }
@@ -209,6 +211,39 @@ fn story(text: &mut String, failure: &Failure, explanation: &Explanation) {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     skipped(text, &mut left_out);
+}
+
+/// How wide the bar of certainty is.
+const BAR: u32 = 20;
+
+/// How likely the failure had become after each step of the story; steps that change nothing are left
+/// out.
+fn blamed(text: &mut String, failure: &Failure, explanation: &Explanation) {
+    let Some(shares) = explanation.blamed.as_ref().filter(|shares| shares.len() > 1) else { return };
+    let nodes = &failure.outcome.nodes;
+    let of = shares[0].of;
+    let no_return = no_return(shares);
+    let _ = writeln!(text, "How likely it had become (of {of} runs that go on from there with other draws):");
+    let mut before = None;
+    for (at, failing) in shares.iter().enumerate() {
+        let last = no_return == Some(at);
+        if before == Some(*failing) && !last {
+            continue;
+        }
+        before = Some(*failing);
+        let bar = "#".repeat((failing.failing * BAR).div_ceil(of.max(1)) as usize);
+        let (time, what) = match at.checked_sub(1).and_then(|step| explanation.story.get(step)) {
+            None => (seconds(0), "the start".to_owned()),
+            Some(step) => {
+                let node = name(nodes, step.line.node);
+                let gap = if node.is_empty() { "" } else { " " };
+                (seconds(step.line.time.as_nanos()), format!("{node}{gap}{}", self::step(step, nodes)))
+            }
+        };
+        let mark = if last { "  <- no return" } else { "" };
+        let width = BAR as usize;
+        let _ = writeln!(text, "  {time:>9}  {bar:<width$}  {:>4}  {what}{mark}", failing.failing);
+    }
 }
 
 fn skipped(text: &mut String, left_out: &mut usize) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use millpond_model::outcome::{Outcome, Plan};
 use millpond_model::scenario;
 use millpond_model::scenario::schema::{Expect, Faults, Found, Invariant, Scenario};
-use millpond_sim::search::certificate::Certificate;
+use millpond_sim::search::certificate::{Certificate, Share};
 use millpond_sim::search::determinism::Difference;
 use millpond_sim::search::story::Step;
 use millpond_sim::{ENGINE, digest};
@@ -52,6 +52,8 @@ pub struct Explanation {
     pub certificate: Option<Certificate>,
     /// What happened, from the faults to the witnesses.
     pub story: Vec<Step>,
+    /// How many of the continuations from the start, and then from after each step of the story, fail.
+    pub blamed: Option<Vec<Share>>,
 }
 
 /// From the plan that failed first to the smallest one.

@@ -131,6 +131,8 @@ pub(crate) struct Kernel<P: Protocol> {
     pub(crate) trace: Option<Trace>,
     pub(crate) teller: Box<dyn Teller<P>>,
     pub(crate) orders: Option<Orders>,
+    /// When to go on with other draws, and which; at the end of time where never.
+    pub(crate) fork: (Instant, u64),
     pub(crate) history: Vec<Noted<P::Note>>,
     pub(crate) probes: Vec<(&'static str, u64)>,
     /// Nodes whose actor is to be dropped.
@@ -449,6 +451,19 @@ impl<P: Protocol> Kernel<P> {
         if let Some(trace) = &mut self.trace {
             trace.push(line);
         }
+    }
+
+    /// Goes on with other draws than those of the seed.
+    #[cold]
+    pub(crate) fn rekey(&mut self, salt: u64) {
+        let key = self.key.forked(salt);
+        self.network.rekey(key.clone());
+        for (node, number) in self.nodes.iter_mut().zip(0..) {
+            node.timer_ties = key.stream(Purpose::Timer, number);
+            node.syncs = key.stream(Purpose::Sync, number);
+            node.draws = None;
+        }
+        self.key = key;
     }
 
     /// Makes a node's first or next life begin.

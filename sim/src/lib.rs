@@ -41,7 +41,7 @@ pub use self::context::{Context, TimerId};
 pub use self::fingerprint::digest;
 pub use self::kernel::Noted;
 pub use self::node::NodeId;
-pub use self::world::{Bounds, Ending, Limit, Record, Settings, World};
+pub use self::world::{Bounds, Ending, Fork, Limit, Record, Settings, World};
 
 /// The version of the engine: it changes whenever the same seed may mean another run.
 pub const ENGINE: u32 = 1;

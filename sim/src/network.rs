@@ -115,6 +115,17 @@ impl Network {
         Self { key, nodes: 0, default, special, index, directions, rules, moved, moved_until }
     }
 
+    /// Draws from another key from now on.
+    pub(crate) fn rekey(&mut self, key: Key) {
+        self.key = key;
+        for (at, index) in self.index.iter().enumerate().filter(|(_, index)| **index != UNUSED) {
+            let (from, to) = (NodeId::new(at / self.nodes), NodeId::new(at % self.nodes));
+            let direction = &mut self.directions[*index as usize];
+            direction.latency = self.key.stream(Purpose::Latency, entity(from, to));
+            direction.odd = None;
+        }
+    }
+
     /// Makes room for the links among this many nodes.
     pub(crate) fn set_nodes(&mut self, nodes: usize) {
         self.nodes = nodes;

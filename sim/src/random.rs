@@ -57,6 +57,14 @@ impl Key {
         Self(key)
     }
 
+    /// The key of a run that has gone as a seed has it until now, and goes on with other draws; `salt`
+    /// says which, from 1.
+    pub(crate) fn forked(&self, salt: u64) -> Self {
+        let mut key = self.0;
+        key[16..24].copy_from_slice(&salt.to_le_bytes());
+        Self(key)
+    }
+
     /// The stream of draws for one purpose and entity (at most 2^56 entities).
     pub fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
         debug_assert!(entity < 1 << 56, "an entity takes 56 bits");

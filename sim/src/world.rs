@@ -45,6 +45,17 @@ pub struct Settings {
     pub trace: bool,
     /// Whether to record which kinds of events followed each other.
     pub orders: bool,
+    /// From which time on to draw otherwise than the seed has it: the run is the same until then.
+    pub fork: Option<Fork>,
+}
+
+/// A run that leaves its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// What happens at this time or later is drawn anew.
+    pub at: Instant,
+    /// Which of the other ways to go, from 1.
+    pub salt: u64,
 }
 
 impl Default for Settings {
@@ -56,6 +67,7 @@ impl Default for Settings {
             bounds: Bounds::default(),
             trace: false,
             orders: false,
+            fork: None,
         }
     }
 }
@@ -165,6 +177,7 @@ impl<P: Protocol> World<P> {
             trace: settings.trace.then(Trace::default),
             teller: Box::new(Plain),
             orders: settings.orders.then(Orders::default),
+            fork: settings.fork.map_or((Instant::MAX, 0), |fork| (fork.at, fork.salt)),
             history: Vec::new(),
             probes: Vec::new(),
             reap: Vec::new(),
@@ -258,6 +271,10 @@ impl<P: Protocol> World<P> {
             }
             let event_time = self.kernel.queue.next_time();
             let action_time = self.kernel.agenda.next_time();
+            if event_time.is_some_and(|time| time >= self.kernel.fork.0) {
+                let (_, salt) = std::mem::replace(&mut self.kernel.fork, (Instant::MAX, 0));
+                self.kernel.rekey(salt);
+            }
             // Faults come before events of the same time.
             if event_time.is_none_or(|time| action_time <= time) {
                 if action_time == Instant::MAX {

@@ -115,7 +115,7 @@ fn bug(args: &args::Bugs, entry: &Entry, invariant: Invariant, searches: &[Searc
             bug.others += u64::from(failure.cause.invariant() != Some(invariant));
             if nth == 0 {
                 let clock = Stopwatch::start();
-                let effort = Effort { shrink: Some(SHRINK), schedules: 0, pulse: &|| {} };
+                let effort = Effort { shrink: Some(SHRINK), schedules: 0, blame: None, pulse: &|| {} };
                 explanation::explain(&focus, &mut failure, effort);
                 let Size { faults, records, delays } = Size::of(&failure.plan);
                 bug.shrunk.push(Shrunk { faults, delays, records, elapsed: clock.elapsed() });

@@ -18,6 +18,7 @@ use millpond::{Repeat, Scenario, read};
 use crate::args::{Jobs, MaxFail, Taste};
 use crate::campaign::Campaign;
 use crate::clock::Stopwatch;
+use crate::explanation::Effort;
 use crate::search::Search;
 use crate::select::{self, Entry};
 use crate::{commands, output, panics, story};
@@ -151,7 +152,7 @@ fn replay(file: &Path, fingerprint: u64) -> Result<(), Exit> {
     })?;
     let found = entry.scenario.found.clone();
     let found = found.ok_or_else(|| wrong("the file of the failure does not say where it was found"))?;
-    let told = commands::replay::tell(&entry, found.seed, Some(&found), true)?;
+    let told = commands::replay::tell(&entry, found.seed, Some(&found), Effort::within(None), true)?;
     let same = told.exit == Exit::Violation && told.text.contains(&format!("{fingerprint:016x}"));
     if same { Ok(()) } else { Err(wrong(&format!("the replay is another run:\n{}", told.text))) }
 }

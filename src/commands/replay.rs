@@ -13,7 +13,7 @@ use millpond::{Experiment, Options, Repeat, Trial, TrialOutcome, Twice, campaign
 
 use crate::args::{Replay, Taste};
 use crate::campaign::Focus;
-use crate::explanation::{self, Effort};
+use crate::explanation::{self, Effort, SCHEDULES};
 use crate::output;
 use crate::panics;
 use crate::select::{self, Entry};
@@ -37,7 +37,8 @@ pub(crate) fn replay(args: &Replay, taste: &Taste) -> Exit {
         ));
         return Exit::Usage;
     };
-    let told = match tell(&entry, seed, recorded, taste.quiet) {
+    let effort = Effort { blame: args.blame.then_some(SCHEDULES), ..Effort::within(None) };
+    let told = match tell(&entry, seed, recorded, effort, taste.quiet) {
         Ok(told) => told,
         Err(exit) => return exit,
     };
@@ -51,7 +52,13 @@ pub(crate) struct Told {
 }
 
 /// Replays a seed and tells its story.
-pub(crate) fn tell(entry: &Entry, seed: u64, recorded: Option<&Found>, quiet: bool) -> Result<Told, Exit> {
+pub(crate) fn tell(
+    entry: &Entry,
+    seed: u64,
+    recorded: Option<&Found>,
+    effort: Effort<'_>,
+    quiet: bool,
+) -> Result<Told, Exit> {
     let trial = Trial::new(&entry.name, entry.scenario.clone());
     let mut text = String::new();
     if !quiet {
@@ -72,7 +79,7 @@ pub(crate) fn tell(entry: &Entry, seed: u64, recorded: Option<&Found>, quiet: bo
     let mut failure = Failed { entry, only: None, seed }.failure(trial.draw(seed), checked);
     if let Some(failure) = &mut failure {
         let focus = Focus { trial: &trial, only: None };
-        explanation::explain(&focus, failure, Effort::within(None));
+        explanation::explain(&focus, failure, effort);
         text += "\n";
         text += &block(failure);
         text += "\n";

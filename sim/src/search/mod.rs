@@ -10,8 +10,10 @@
 //! | [`boundaries`] | the places of a run at which a fault can make a difference |
 //! | [`shrink`] | making a failing plan smaller |
 //! | [`certificate`] | evidence that what is left is the cause |
+//! | [`blame`] | how likely the failure had become after each event |
 //! | [`story`] | what happened, from the faults to the witnesses |
 
+pub mod blame;
 pub mod boundaries;
 pub mod campaign;
 pub mod certificate;
@@ -30,6 +32,7 @@ mod toy;
 use crate::fault::Kind;
 use crate::time::Instant;
 use crate::trace::Trace;
+use crate::world::Fork;
 
 /// Something that can be run for any seed: a scenario, in most cases.
 ///
@@ -51,6 +54,12 @@ pub trait Experiment: Sync {
 pub trait Faulty: Experiment {
     /// What there is to draw from; none where its faults are given.
     fn menu(&self) -> Option<swarm::Menu>;
+}
+
+/// An experiment whose runs can leave their seed half-way.
+pub trait Forkable: Experiment {
+    /// Runs a plan as the seed has it up to a time, and with other draws from then on.
+    fn fork(&self, seed: u64, plan: &Self::Plan, fork: Fork) -> Self::Outcome;
 }
 
 /// Whether a run records its trace.
