@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use millpond::reports::failure::{self, Explanation, Failure, Shrinking, Size};
+use millpond::model::scenario::schema::Item;
+use millpond::reports::block::plain;
+use millpond::reports::failure::{self, Explanation, Failure, Parting, Shrinking, Size};
 use millpond::sim::search::blame::blame;
 use millpond::sim::search::certificate::{Certificate, certify};
 use millpond::sim::search::shrink::{Budget, Diagnose, shrink};
@@ -79,6 +81,7 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
     }
     let mut outcome = focus.run(failure.schedule, &failure.plan, Tracing::On);
     let story = tell(focus, failure.schedule, &failure.plan, &outcome, invariant);
+    let parting = part(focus, failure.schedule, &failure.plan, &outcome, invariant);
     let blamed = effort.blame.map(|schedules| {
         let times = turning_points(&story);
         blame(focus, failure.schedule, &failure.plan, &invariant, &times, schedules)
@@ -86,7 +89,7 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
     outcome.trace = None;
     failure.outcome = outcome;
     failure.id = failure::id(&failure.scenario, &failure.cause.name(), &failure.plan);
-    failure.explanation = Some(Explanation { shrunk, certificate, story, blamed });
+    failure.explanation = Some(Explanation { shrunk, certificate, story, parting, blamed });
 }
 
 /// The points from which a run is taken up again: just after each step of its story, but for the last,
@@ -126,4 +129,64 @@ fn tell(
     let calm = Plan { workload: plan.workload.clone(), faults: Vec::new(), schedule: Vec::new() };
     let calm = focus.run(seed, &calm, Tracing::On);
     story(trace, calm.trace.as_ref(), &question)
+}
+
+/// How many events before the parting of two runs are shown, and how many after it.
+const BEFORE: usize = 3;
+const AFTER: usize = 10;
+
+/// Where a failing run parts from the nearest one that passes: of those that lack one fault or delay,
+/// or else one record, the one that goes along with it longest.
+fn part(
+    focus: &Focus<'_>,
+    seed: u64,
+    plan: &Plan,
+    failing: &TrialOutcome,
+    invariant: Invariant,
+) -> Option<Parting> {
+    let failing = lines(failing)?;
+    let nearest = smaller(plan).filter_map(|(without, smaller)| {
+        let passing = focus.run(seed, &smaller, Tracing::On);
+        let passes = passing.broken().all(|verdict| verdict.invariant != invariant);
+        let passing = lines(&passing).filter(|_| passes)?;
+        let common = passing.iter().zip(&failing).take_while(|(one, two)| one == two).count();
+        Some((common, without, passing))
+    });
+    let (common, without, passing) = nearest.max_by_key(|(common, ..)| *common)?;
+    let around = |lines: &[String]| {
+        let shown = lines.iter().skip(common.saturating_sub(BEFORE)).take(BEFORE + AFTER);
+        shown.fold(String::new(), |text, line| text + line + "\n")
+    };
+    Some(Parting { without, passing: around(&passing), failing: around(&failing) })
+}
+
+/// The plans that lack one entry, with what it is.
+fn smaller(plan: &Plan) -> impl Iterator<Item = (String, Plan)> {
+    let entries = plan.faults.len() + plan.schedule.len();
+    let records = if entries == 0 { plan.workload.len().min(RECORDS) } else { 0 };
+    (0..entries + records).map(move |at| {
+        let mut smaller = plan.clone();
+        let faults = plan.faults.len();
+        let what = if at < faults {
+            smaller.faults.remove(at);
+            format!("number {}", at + 1)
+        } else if at < entries {
+            smaller.schedule.remove(at - faults);
+            format!("number {}", at + 1)
+        } else {
+            let Item(node, time, ..) = smaller.workload.remove(at - entries);
+            format!("the record that {node} sends at {time}")
+        };
+        (what, smaller)
+    })
+}
+
+/// How many records are left out one by one.
+const RECORDS: usize = 12;
+
+/// The lines of a trace that say something, as text.
+fn lines(outcome: &TrialOutcome) -> Option<Vec<String>> {
+    let trace = outcome.trace.as_ref()?;
+    let lines = trace.lines.iter().filter(|line| !line.told.routine);
+    Some(lines.map(|line| plain(line, &outcome.nodes)).collect())
 }

@@ -10,7 +10,7 @@ use crate::outcome::{Verdict, Violation, Witness};
 use crate::record::{GroupId, Key, Offset, PartitionId, Position, Record};
 use crate::scenario::schema::{Invariant, Scenario};
 use crate::sink::Dump;
-use crate::words::{subject_of_key, subject_of_place, subject_of_record};
+use crate::words::{subject_of_key, subject_of_partition, subject_of_place, subject_of_record};
 
 /// The most violations of one invariant that are kept with their witnesses.
 const KEPT: usize = 5;
@@ -76,11 +76,11 @@ impl<'a> Evidence<'a> {
         &self.catalog.names[usize::from(node.number())]
     }
 
-    /// What the record at a position goes by in traces: its place, and its own identity.
+    /// What the record at a position goes by in traces: its place, its own identity, its partition.
     pub fn about(&self, at: Position) -> Vec<u64> {
         let record = self.log(at.partition).and_then(|log| log.get(at.offset.0 as usize));
         let identity = record.map(|record| subject_of_record(record.id));
-        identity.into_iter().chain([subject_of_place(at)]).collect()
+        identity.into_iter().chain([subject_of_place(at), subject_of_partition(at.partition)]).collect()
     }
 
     /// What the records of a key go by in traces, the first few of them.

@@ -257,6 +257,11 @@ pub fn subject_of_place(at: Position) -> u64 {
     digest(&[2, u64::from(at.partition.0), at.offset.0])
 }
 
+/// The number of a partition as a whole.
+pub fn subject_of_partition(partition: PartitionId) -> u64 {
+    digest(&[4, u64::from(partition.0)])
+}
+
 /// The number of a key.
 pub fn subject_of_key(key: Key) -> u64 {
     digest(&[3, key.origin().index() as u64])
@@ -336,14 +341,18 @@ fn of_note(note: &Note) -> Vec<u64> {
                 .map(|(offset, _)| Position { offset: Offset(offset), ..*at });
             places.map(subject_of_place).chain(of_data(records)).collect()
         }
-        Note::SendUnknown(_, records) | Note::LogRead(_, records) => of_data(records),
+        Note::SendUnknown(_, records) => of_data(records),
+        Note::LogRead(partition, records) => {
+            of_data(records).into_iter().chain([subject_of_partition(*partition)]).collect()
+        }
+        Note::SinkRead(_, dump) => dump.rows.iter().map(|row| subject_of_key(row.key)).collect(),
         Note::ReadBack(key, at, _) => vec![subject_of_key(*key), subject_of_place(*at)],
         Note::Polled(_, _, batches) => of_batches(batches),
         Note::Assigned(_, _, positions)
         | Note::Committed(_, positions)
         | Note::CommitRefused(_, positions) => of_offsets(positions),
         Note::Written(batch) | Note::WriteRefused(batch, _) => of_batch(batch),
-        Note::Lag(..) | Note::Settled | Note::SinkRead(..) => Vec::new(),
+        Note::Lag(..) | Note::Settled => Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ use millpond_sim::trace::Line;
 use similar::TextDiff;
 
 use crate::cause;
+use crate::console::Detail;
 use crate::failure::{Cause, Failure, invariant_name};
 
 /// How wide the rules around a block are.
@@ -20,8 +21,8 @@ const WITNESSES: usize = 12;
 /// How many violations of the invariant are shown.
 const VIOLATIONS: usize = 3;
 
-/// The block of a failure, without colours.
-pub fn block(failure: &Failure) -> String {
+/// The block of a failure, without colours. In detail it shows where the run parts from one that passes.
+pub fn block(failure: &Failure, detail: Detail) -> String {
     let mut text = String::new();
     let what = match &failure.cause {
         Cause::Broke(invariant) => format!("broke {}", invariant_name(*invariant)),
@@ -35,6 +36,11 @@ pub fn block(failure: &Failure) -> String {
     }
     text.push('\n');
     text.push_str(&cause::told(failure));
+    let parting = failure.explanation.as_ref().and_then(|explanation| explanation.parting.as_ref());
+    if let Some(parting) = parting.filter(|_| detail == Detail::Verbose) {
+        let _ = writeln!(text, "Where it parts from the run without {}:", parting.without);
+        diff(&mut text, &parting.passing, &parting.failing, ("passes", "fails"));
+    }
     let _ = writeln!(text, "\nReplay:  {}", failure.replay);
     if let Some(keep) = &failure.keep {
         let _ = writeln!(text, "Keep:    {keep}");
@@ -87,11 +93,14 @@ fn violation(text: &mut String, violation: &Violation, most: usize) {
         let _ = writeln!(text, "  ... and {more} more");
     }
     if let Some((expected, found)) = &violation.diff {
-        let diff = TextDiff::from_lines(expected, found);
-        let diff = diff.unified_diff().context_radius(3).header("expected", "found").to_string();
-        for line in diff.lines() {
-            let _ = writeln!(text, "    {line}");
-        }
+        diff(text, expected, found, ("expected", "found"));
+    }
+}
+
+fn diff(text: &mut String, one: &str, two: &str, (left, right): (&str, &str)) {
+    let diff = TextDiff::from_lines(one, two);
+    for line in diff.unified_diff().context_radius(3).header(left, right).to_string().lines() {
+        let _ = writeln!(text, "    {line}");
     }
 }
 
@@ -122,6 +131,13 @@ pub fn event(line: Option<&Line>, nodes: &[String]) -> String {
     let node = node.map_or("", String::as_str);
     let (time, id, cause) = (seconds(line.time.as_nanos()), line.id, line.cause);
     format!("{time}  event {id} (because of {cause})  {node}  {}", line.told.words)
+}
+
+/// A line of a trace as people compare it: time, node and words.
+pub fn plain(line: &Line, nodes: &[String]) -> String {
+    let node = line.node.and_then(|node| nodes.get(usize::from(node.number())));
+    let node = node.map_or("", String::as_str);
+    format!("{}  {node}  {}", seconds(line.time.as_nanos()), line.told.words)
 }
 
 /// `1 fault`, `2 faults`.

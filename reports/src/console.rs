@@ -1,7 +1,6 @@
 //! A campaign for people: a line for each scenario, a block for each failure, and what it says in
 //! the end.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use millpond_model::probes;
 use crate::block::block;
 use crate::event::{End, Event, Finished, Reader, Start, StoppedBy};
 use crate::failure::Failure;
+use crate::group::Groups;
 use crate::judge::Judgement;
 
 /// How much is printed.
@@ -32,8 +32,7 @@ pub struct Console<W> {
     detail: Detail,
     start: Start,
     width: usize,
-    blocks: Vec<String>,
-    lines: BTreeSet<String>,
+    groups: Groups,
     /// Blocks to be told again if other scenarios follow, each with the number of its own.
     repeat: Vec<(usize, String)>,
     finished: Vec<Finished>,
@@ -46,8 +45,8 @@ const DOUBT: Style = AnsiColor::Yellow.on_default().bold();
 impl<W: Write> Console<W> {
     /// A console that writes to `out`.
     pub fn new(out: W, detail: Detail) -> Self {
-        let (blocks, lines, repeat, finished) = Default::default();
-        Self { out, detail, start: Start::default(), width: 0, blocks, lines, repeat, finished }
+        let (groups, repeat, finished) = Default::default();
+        Self { out, detail, start: Start::default(), width: 0, groups, repeat, finished }
     }
 
     fn start(&mut self, start: &Start) -> io::Result<()> {
@@ -66,7 +65,7 @@ impl<W: Write> Console<W> {
         writeln!(self.out, "millpond {version}, engine {engine}: {scenarios}, {seeds}, {jobs}")
     }
 
-    /// Failures are told after the line of their scenario, one block for those that look alike.
+    /// Failures are told after the line of their scenario, the smallest of those that look alike.
     fn failure(&mut self, failure: &Failure) {
         // Whoever runs one scenario wants to see what it shows.
         let asked = self.detail == Detail::Verbose
@@ -74,13 +73,7 @@ impl<W: Write> Console<W> {
         if failure.expected && !asked {
             return;
         }
-        let broken: Vec<_> = failure.outcome.broken().map(|verdict| verdict.invariant).collect();
-        if self.lines.insert(format!("{:?} {broken:?}", failure.cause.name())) {
-            self.blocks.push(block(failure));
-        } else {
-            let (seed, cause) = (failure.seed, failure.cause.name());
-            self.blocks.push(format!("seed {seed} broke {cause}, too.  Replay:  {}\n", failure.replay));
-        }
+        self.groups.add(failure);
     }
 
     fn finished(&mut self, finished: &Finished) -> io::Result<()> {
@@ -100,19 +93,22 @@ impl<W: Write> Console<W> {
         if self.detail == Detail::Verbose {
             self.counts(finished)?;
         }
-        let blocks = std::mem::take(&mut self.blocks);
-        self.lines.clear();
-        for block in &blocks {
+        let mut blocks = Vec::new();
+        for group in self.groups.take() {
+            let block = block(&group.smallest, self.detail);
             writeln!(self.out)?;
-            self.block(block)?;
+            self.block(&block)?;
+            if let Some(others) = group.others() {
+                writeln!(self.out, "{others}")?;
+            }
+            blocks.push(block);
         }
         if !blocks.is_empty() {
             writeln!(self.out)?;
         }
         if bad {
             let number = self.finished.len();
-            let told = blocks.into_iter().filter(|block| block.starts_with("----"));
-            self.repeat.extend(told.map(|block| (number, block)));
+            self.repeat.extend(blocks.into_iter().map(|block| (number, block)));
         }
         self.finished.push(finished.clone());
         self.out.flush()

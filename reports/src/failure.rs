@@ -52,8 +52,21 @@ pub struct Explanation {
     pub certificate: Option<Certificate>,
     /// What happened, from the faults to the witnesses.
     pub story: Vec<Step>,
+    /// Where it parts from the nearest run that passes.
+    pub parting: Option<Parting>,
     /// How many of the continuations from the start, and then from after each step of the story, fail.
     pub blamed: Option<Vec<Share>>,
+}
+
+/// The events around the first difference of a failing and a passing run, a line each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    /// What the plan of the passing run lacks.
+    pub without: String,
+    /// The events of the run that passes.
+    pub passing: String,
+    /// The events of the run that fails.
+    pub failing: String,
 }
 
 /// From the plan that failed first to the smallest one.

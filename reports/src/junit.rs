@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::block::block;
+use crate::console::Detail;
 use crate::event::{Event, Finished, Reader, Start};
 use crate::folder::write_whole;
 use crate::judge::Judgement;
@@ -95,7 +96,7 @@ impl Reader for Junit {
             Event::Start(start) => self.start = (*start).clone(),
             Event::ScenarioStarted(_) | Event::Seed(_) => {}
             Event::Failure(failure) => {
-                let (cause, block) = (failure.cause.name(), block(failure));
+                let (cause, block) = (failure.cause.name(), block(failure, Detail::Normal));
                 self.failures.push(Told { cause, block, expected: failure.expected });
             }
             Event::ScenarioFinished(finished) => {

@@ -12,6 +12,7 @@
 //! | `cause` | the plan of a failure, how sure it is, and its story as text |
 //! | [`catalogue`] | how well planted bugs are found |
 //! | [`describe`] | faults in words |
+//! | [`group`] | failures that look alike |
 //! | [`folder`] | the folder of results |
 //! | [`diagnostic`] | mistakes in scenario files |
 
@@ -24,6 +25,7 @@ pub mod diagnostic;
 pub mod event;
 pub mod failure;
 pub mod folder;
+pub mod group;
 pub mod json;
 pub mod judge;
 pub mod junit;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use millpond::exit::Exit;
 use millpond::reports::block::block;
+use millpond::reports::console::Detail;
 use millpond::reports::event::{Event, Finished, Reader, Stream};
 use millpond::reports::failure::Failure;
 use millpond::reports::folder::Folder;
@@ -71,7 +72,7 @@ fn steps(folder: &Folder, taste: &Taste) -> Result<(), Exit> {
         "   Found at seed {seed}, which is run number {}: {cause} broke.\n\n",
         finished.totals.runs
     ))?;
-    say(&block(&failure))?;
+    say(&block(&failure, Detail::Normal))?;
 
     let Some(file) = failure.file.as_ref().map(|file| folder.path().join(file)) else {
         return Err(wrong("the failure was not kept"));
@@ -152,7 +153,7 @@ fn replay(file: &Path, fingerprint: u64) -> Result<(), Exit> {
     })?;
     let found = entry.scenario.found.clone();
     let found = found.ok_or_else(|| wrong("the file of the failure does not say where it was found"))?;
-    let told = commands::replay::tell(&entry, found.seed, Some(&found), Effort::within(None), true)?;
+    let told = commands::replay::tell(&entry, found.seed, Some(&found), Effort::within(None), Detail::Quiet)?;
     let same = told.exit == Exit::Violation && told.text.contains(&format!("{fingerprint:016x}"));
     if same { Ok(()) } else { Err(wrong(&format!("the replay is another run:\n{}", told.text))) }
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use millpond::exit::Exit;
 use millpond::model::scenario::schema::Found;
 use millpond::reports::block::block;
+use millpond::reports::console::Detail;
 use millpond::reports::failure::{Cause, Failure};
 use millpond::sim::ENGINE;
 use millpond::sim::search::determinism::Checked;
@@ -13,6 +14,7 @@ use millpond::{Experiment, Options, Repeat, Trial, TrialOutcome, Twice, campaign
 
 use crate::args::{Replay, Taste};
 use crate::campaign::Focus;
+use crate::commands::run::detail;
 use crate::explanation::{self, Effort, SCHEDULES};
 use crate::output;
 use crate::panics;
@@ -38,7 +40,7 @@ pub(crate) fn replay(args: &Replay, taste: &Taste) -> Exit {
         return Exit::Usage;
     };
     let effort = Effort { blame: args.blame.then_some(SCHEDULES), ..Effort::within(None) };
-    let told = match tell(&entry, seed, recorded, effort, taste.quiet) {
+    let told = match tell(&entry, seed, recorded, effort, detail(taste)) {
         Ok(told) => told,
         Err(exit) => return exit,
     };
@@ -57,11 +59,11 @@ pub(crate) fn tell(
     seed: u64,
     recorded: Option<&Found>,
     effort: Effort<'_>,
-    quiet: bool,
+    detail: Detail,
 ) -> Result<Told, Exit> {
     let trial = Trial::new(&entry.name, entry.scenario.clone());
     let mut text = String::new();
-    if !quiet {
+    if detail > Detail::Quiet {
         let faults = trial.draw(seed).faults.len();
         let items = if faults == 1 { "1 fault".to_owned() } else { format!("{faults} faults") };
         text = format!("replaying {}: {items}, seed {seed}", entry.name);
@@ -81,7 +83,7 @@ pub(crate) fn tell(
         let focus = Focus { trial: &trial, only: None };
         explanation::explain(&focus, failure, effort);
         text += "\n";
-        text += &block(failure);
+        text += &block(failure, detail);
         text += "\n";
     }
     let (line, exit) = verdict(entry, recorded, failure.as_ref(), fingerprint);

@@ -15,6 +15,7 @@ use millpond::{Experiment, Invariant, Trial};
 use crate::args::{self, Taste};
 use crate::campaign::Focus;
 use crate::commands::replay;
+use crate::commands::run::detail;
 use crate::explanation::{self, Effort};
 use crate::interrupt;
 use crate::output;
@@ -66,7 +67,7 @@ fn smallest(entry: &Entry, seed: u64, args: &args::Shrink, taste: &Taste) -> Res
     let file = folder.join(&name);
     failure.replay = format!("millpond replay {}", quoted(&file));
     write(&folder, &file, &failure::failure_file(&entry.scenario, &failure, broke, &name))?;
-    let mut text = block(&failure);
+    let mut text = block(&failure, detail(taste));
     let _ = writeln!(text, "\nWritten: {}", file.display());
     if args.test {
         let test = file.with_extension("rs");

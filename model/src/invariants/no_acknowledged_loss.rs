@@ -10,7 +10,7 @@ use crate::note::Note;
 use crate::outcome::{Verdict, Violation, Witness};
 use crate::record::{Kind, Offset, Position, RecordId};
 use crate::scenario::schema::Invariant;
-use crate::words::subject_of_record;
+use crate::words::{subject_of_partition, subject_of_record};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut judge = Judge::new(Invariant::NoAcknowledgedLoss);
@@ -51,7 +51,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                     }
                     _ => None,
                 }));
-                Violation::new(sentence, witnesses).about(vec![subject_of_record(record.id)])
+                Violation::new(sentence, witnesses)
+                    .about(vec![subject_of_record(record.id), subject_of_partition(base.partition)])
             });
         }
     }

@@ -35,14 +35,18 @@ fn a_block_tells_what_broke_what_was_done_and_how_to_go_on() {
         verdict(Invariant::OffsetIdempotency, &["Customer c7 has 310 in ledger; the reference has 240."]),
         verdict(Invariant::PartitionOrder, &["Offset 4 was read before offset 3.", "Offset 9 was skipped."]),
     ];
-    insta::assert_snapshot!(block(&failure(Cause::Broke(Invariant::OffsetIdempotency), outcome(verdicts))));
+    insta::assert_snapshot!(block(
+        &failure(Cause::Broke(Invariant::OffsetIdempotency), outcome(verdicts)),
+        Detail::Normal
+    ));
 }
 
 #[test]
 fn of_many_violations_some_are_told_and_all_are_counted() {
     let mut many = verdict(Invariant::OffsetIdempotency, &["One.", "Two.", "Three.", "Four."]);
     many.count = 900;
-    let text = block(&failure(Cause::Broke(Invariant::OffsetIdempotency), outcome(vec![many])));
+    let text =
+        block(&failure(Cause::Broke(Invariant::OffsetIdempotency), outcome(vec![many])), Detail::Normal);
     assert!(text.contains("Three.\n") && !text.contains("Four."), "{text}");
     assert!(text.contains("\n897 more like it.\n"), "{text}");
 }
@@ -51,14 +55,15 @@ fn of_many_violations_some_are_told_and_all_are_counted() {
 fn two_texts_that_ought_to_be_equal_are_shown_as_a_diff() {
     let mut differs = verdict(Invariant::JoinDeterminism, &["Two legal orders give two outputs."]);
     differs.violations[0].diff = Some(("a\nb\nc\n".into(), "a\nB\nc\n".into()));
-    let text = block(&failure(Cause::Broke(Invariant::JoinDeterminism), outcome(vec![differs])));
+    let text =
+        block(&failure(Cause::Broke(Invariant::JoinDeterminism), outcome(vec![differs])), Detail::Normal);
     assert!(text.contains("    --- expected\n    +++ found\n"), "{text}");
     assert!(text.contains("     a\n    -b\n    +B\n     c\n"), "{text}");
 }
 
 #[test]
 fn what_is_not_deterministic_shows_the_first_event_that_differs() {
-    insta::assert_snapshot!(block(&failure(unsteady(), outcome(Vec::new()))));
+    insta::assert_snapshot!(block(&failure(unsteady(), outcome(Vec::new())), Detail::Normal));
 }
 
 #[test]

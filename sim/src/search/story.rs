@@ -53,14 +53,19 @@ pub fn story(failing: &Trace, calm: Option<&Trace>, question: &Question) -> Vec<
         .collect();
     // What has become of a node says more than that a fault begins.
     let states: BTreeSet<_> = failing.lines.iter().filter(|line| is_state(line)).map(struck).collect();
+    let about = |line: &Line| line.told.about.iter().any(|thing| question.about.contains(thing));
+    // Of several observations in one event, those are witnesses that are about the same things.
+    let seen_in = |line: &Line| question.witnesses.contains(&line.id) && line.happening == Happening::Note;
+    let plain: BTreeSet<EventId> =
+        failing.lines.iter().filter(|line| seen_in(line) && about(line)).map(|line| line.id).collect();
     let mut steps = Vec::new();
     for (at, line) in failing.lines.iter().enumerate() {
         let times = seen.entry(key(line)).or_default();
         *times += 1;
         let unusual = calm.is_some() && *times > usual.get(&key(line)).copied().unwrap_or(0);
-        let witness = question.witnesses.contains(&line.id) && line.happening == Happening::Note;
+        let concerned = about(line);
+        let witness = seen_in(line) && (concerned || !plain.contains(&line.id));
         let touched = !line.faults.is_empty() && !line.told.routine;
-        let concerned = line.told.about.iter().any(|thing| question.about.contains(thing));
         // What is about other things is another story.
         let unusual = unusual && line.told.about.is_empty();
         let told =
