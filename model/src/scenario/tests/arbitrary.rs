@@ -283,10 +283,10 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
             Found { engine, seed, fingerprint, broke: Invariant::PartitionOrder }
         }));
     let actors = (map(topic()), map(producer()), map(processor()), map(sink()));
-    let texts = ("[\\PC\n\t\"\\\\]{0,20}", names(), names(), any::<u64>());
+    let texts = ("[\\PC\n\t\"\\\\]{0,20}", names(), names(), names(), any::<u64>());
     (texts, world(), actors, faults(), workload, checks(), expect, found).prop_map(
         |(texts, world, actors, faults, workload, check, expect, found)| {
-            let (about, claims, reach, seeds) = texts;
+            let (about, claims, reach, bugs, seeds) = texts;
             let (brokers, network, disk, phases, budget) = world;
             let (topics, producers, processors, sinks) = actors;
             Scenario {
@@ -300,6 +300,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 producers,
                 processors,
                 sinks,
+                bugs,
                 phases,
                 faults,
                 workload,
