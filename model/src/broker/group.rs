@@ -226,7 +226,8 @@ impl Group {
             Phase::Rebalancing(deadline) => Some(deadline - now),
             Phase::Storing => None,
             Phase::Stable => {
-                let first = self.members.iter().map(|member| member.last_heard + self.session).min()?;
+                let silent = self.members.iter().filter(|member| member.joining.is_none());
+                let first = silent.map(|member| member.last_heard + self.session).min()?;
                 Some(first - now)
             }
         }
