@@ -112,7 +112,7 @@ Examples:
 
 What exit codes mean: millpond explain exit-codes")]
     List(Paths),
-    /// Say what a field, fault, invariant, probe, error or exit code means
+    /// Say what a field, fault, invariant, probe, bug, error or exit code means
     #[command(after_help = "\
 Examples:
   millpond explain topics.partitions
@@ -348,7 +348,7 @@ impl FromStr for SearchWith {
 /// `millpond explain`.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A field by its path or last name, a fault, an invariant, a probe, an error's code, `exit-codes`
+    /// A field by its path or last name, a fault, an invariant, a probe, a bug, an error's code, `exit-codes`
     #[arg(value_name = "NAME", required = true)]
     pub(crate) name: Vec<String>,
 }

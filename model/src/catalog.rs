@@ -3,6 +3,7 @@
 use millpond_sim::NodeId;
 use millpond_sim::time::Span;
 
+use crate::bugs::Bugs;
 use crate::record::{GroupId, Key, PartitionId};
 use crate::scenario::schema::{Commit, Scenario, Step, Version};
 
@@ -100,6 +101,8 @@ pub struct Catalog {
     pub observer: NodeId,
     /// The names of all nodes by number.
     pub names: Vec<String>,
+    /// The mistakes that are planted in all of them.
+    pub bugs: Bugs,
 }
 
 impl Catalog {
@@ -168,7 +171,8 @@ impl Catalog {
         let sinks =
             sinks.map(|name| SinkInfo { name: name.to_owned(), node: node(name.to_owned()) }).collect();
         let observer = node("observer".to_owned());
-        Self { brokers, topics, partitions, producers, groups, sinks, observer, names }
+        let bugs = Bugs::named(&scenario.bugs);
+        Self { brokers, topics, partitions, producers, groups, sinks, observer, names, bugs }
     }
 
     /// A partition as people write it: `orders/3`.

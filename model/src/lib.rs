@@ -2,6 +2,7 @@
 //! histories, the invariants that must hold, and the scenario files that describe it all.
 
 mod broker;
+pub mod bugs;
 mod call;
 pub mod catalog;
 mod draw;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use millpond_sim::time::{Instant, Span};
 use millpond_sim::{Actor, Context, NodeId};
 
+use crate::bugs::Bug;
 use crate::call::Calls;
 use crate::catalog::Catalog;
 use crate::message::{Message, Refusal, Reply, Request, Streams};
@@ -60,6 +61,8 @@ struct Lane {
     partition: PartitionId,
     waiting: VecDeque<Record>,
     in_flight: u32,
+    /// Where the next record lies, as far as the producer knows.
+    end: Offset,
 }
 
 /// The actor of a producer.
@@ -76,8 +79,12 @@ pub(crate) struct Producer {
 impl Producer {
     pub(crate) fn new(setup: Setup, incarnation: u32) -> Self {
         let partitions = &setup.catalog.topics[setup.topic].partitions;
-        let lane =
-            |partition: &PartitionId| Lane { partition: *partition, waiting: VecDeque::new(), in_flight: 0 };
+        let lane = |partition: &PartitionId| Lane {
+            partition: *partition,
+            waiting: VecDeque::new(),
+            in_flight: 0,
+            end: Offset(0),
+        };
         Self {
             lanes: partitions.iter().map(lane).collect(),
             setup,
@@ -87,6 +94,10 @@ impl Producer {
             calls: Calls::new(incarnation),
             final_watermark_sent: false,
         }
+    }
+
+    fn has(&self, bug: Bug) -> bool {
+        self.setup.catalog.bugs.has(bug)
     }
 
     fn watermarked(&self) -> bool {
@@ -113,7 +124,10 @@ impl Producer {
         let work = self.setup.work.clone();
         while let Some(due) = work.get(self.next).filter(|due| due.at <= now) {
             self.next += 1;
-            let time = context.wall().as_nanos().max(self.last_time.saturating_add(1));
+            let mut time = context.wall().as_nanos();
+            if !self.has(Bug::TimeRunsBack) {
+                time = time.max(self.last_time.saturating_add(1));
+            }
             self.last_time = time;
             let record = self.record(context, due.key, due.value, time, Kind::Data);
             let partition = self.setup.catalog.partition_for(self.setup.topic, due.key);
@@ -163,11 +177,29 @@ impl Producer {
         }
     }
 
-    /// A request has ended, one way or the other: the lane is free for the next.
+    /// A request that was sent so often has ended, one way or the other.
+    fn ended(&mut self, context: &mut Context<'_, Streams>, partition: PartitionId, sent: u32) {
+        // With this bug, the lane was freed when the request timed out first.
+        if sent == 1 || !self.has(Bug::NextBesideRetry) {
+            self.free_lane(context, partition);
+        }
+    }
+
+    /// The lane is free for the next request.
     fn free_lane(&mut self, context: &mut Context<'_, Streams>, partition: PartitionId) {
         if let Some(lane) = self.lanes.iter().position(|lane| lane.partition == partition) {
             self.lanes[lane].in_flight -= 1;
             self.send_lane(context, lane);
+        }
+    }
+
+    /// Sends records no more: no one knows whether they are stored.
+    fn give_up(&mut self, context: &mut Context<'_, Streams>, partition: PartitionId, records: Rc<[Record]>) {
+        context.probe(probes::SEND_GIVEN_UP);
+        let lane = self.lanes.iter().find(|lane| lane.partition == partition);
+        match lane.filter(|_| self.has(Bug::GivenUpAcknowledged)) {
+            Some(lane) => context.note(Note::Acknowledged(Position { partition, offset: lane.end }, records)),
+            None => context.note(Note::SendUnknown(partition, records)),
         }
     }
 
@@ -225,14 +257,20 @@ impl Actor<Streams> for Producer {
         };
         // A refusal is no end: the request is sent again when its timer fires.
         if let Reply::Refused(Refusal::DiskFull) = reply {
+            if self.has(Bug::LaneHeld) {
+                self.calls.settle(context, call);
+            }
             return;
         }
         let Some(call) = self.calls.settle(context, call) else { return };
         match (call.why, reply) {
             (Why::Produce(partition, records), Reply::Produced(base)) => {
                 context.note(Note::Acknowledged(Position { partition, offset: base }, records.clone()));
+                if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.partition == partition) {
+                    lane.end = Offset(base.0 + records.len() as u64);
+                }
                 self.read_back(context, partition, base, &records);
-                self.free_lane(context, partition);
+                self.ended(context, partition, call.sent);
             }
             (Why::ReadBack(key, at), Reply::Row(row)) => {
                 context.probe(probes::READ_BACK);
@@ -256,17 +294,20 @@ impl Actor<Streams> for Producer {
             return;
         }
         let retries = self.setup.options.retries;
-        match self.calls.timed_out(token).map(|call| (call.sent > retries, &call.why)) {
-            Some((true, Why::Produce(partition, records))) => {
+        match self.calls.timed_out(token).map(|call| (call.sent, &call.why)) {
+            Some((sent, Why::Produce(partition, records))) if sent > retries => {
                 let (partition, records) = (*partition, records.clone());
                 self.calls.settle(context, token);
-                context.probe(probes::SEND_GIVEN_UP);
-                context.note(Note::SendUnknown(partition, records));
-                self.free_lane(context, partition);
+                self.give_up(context, partition, records);
+                self.ended(context, partition, sent);
             }
-            Some((_, why)) => {
-                if matches!(why, Why::Produce(..)) {
+            Some((sent, why)) => {
+                if let Why::Produce(partition, _) = why {
+                    let partition = *partition;
                     context.probe(probes::APPEND_RESENT);
+                    if sent == 1 && self.has(Bug::NextBesideRetry) {
+                        self.free_lane(context, partition);
+                    }
                 }
                 self.calls.retry(context, token);
             }

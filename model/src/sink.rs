@@ -17,6 +17,7 @@ use millpond_sim::{Actor, Context, NodeId, digest};
 
 use smallvec::SmallVec;
 
+use crate::bugs::{Bug, Bugs};
 use crate::flush::Flush;
 use crate::message::{Message, Refusal, Reply, Request, Streams, of_position, of_positions};
 use crate::points;
@@ -286,6 +287,7 @@ struct WaitingRead {
 pub(crate) struct Sink {
     write: Write,
     fence: bool,
+    bugs: Bugs,
     log: Option<LogId>,
     state: State,
     flush: Flush<Answer>,
@@ -293,8 +295,9 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub(crate) fn new(write: Write, fence: bool) -> Self {
-        Self { write, fence, log: None, state: State::default(), flush: Flush::new(), reads: Vec::new() }
+    pub(crate) fn new(write: Write, fence: bool, bugs: Bugs) -> Self {
+        let (state, flush) = (State::default(), Flush::new());
+        Self { write, fence, bugs, log: None, state, flush, reads: Vec::new() }
     }
 
     fn store(&mut self, context: &mut Context<'_, Streams>, stored: Stored) -> Result<(), DiskFull> {
@@ -304,20 +307,40 @@ impl Sink {
         }
     }
 
+    /// Stores a batch; its rows and the position that they lead to in one write.
+    fn store_batch(
+        &mut self,
+        context: &mut Context<'_, Streams>,
+        batch: &Rc<WriteBatch>,
+    ) -> Result<(), DiskFull> {
+        if batch.moves.is_some() && self.bugs.has(Bug::PositionApart) {
+            let rows = WriteBatch { moves: None, ..WriteBatch::clone(batch) };
+            self.store(context, Stored::Write(Rc::new(rows)))?;
+            let position = WriteBatch { outputs: Rc::new([]), ..WriteBatch::clone(batch) };
+            return self.store(context, Stored::Write(Rc::new(position)));
+        }
+        self.store(context, Stored::Write(batch.clone()))
+    }
+
     fn on_write(&mut self, context: &mut Context<'_, Streams>, batch: Rc<WriteBatch>) -> Reply {
         let writer = self.state.writer(batch.group, batch.slot);
+        let one_behind = batch.generation.0 + 1 == writer.generation.0;
         if batch.generation < writer.generation {
-            if self.fence {
+            if self.fence && !(one_behind && self.bugs.has(Bug::FenceOneBehind)) {
                 context.probe(probes::ZOMBIE_FENCED);
                 return Reply::Refused(Refusal::Fenced);
             }
             context.probe(probes::ZOMBIE_WROTE);
-        } else if self.fence && batch.generation == writer.generation && batch.sequence < writer.sequence {
+        } else if self.fence
+            && batch.generation == writer.generation
+            && batch.sequence < writer.sequence
+            && !self.bugs.has(Bug::LateCopyApplied)
+        {
             // A copy of a batch that has been answered, overtaken on the way.
             context.probe(probes::LATE_WRITE_REFUSED);
             return Reply::Refused(Refusal::Fenced);
         }
-        if let Some(moves) = &batch.moves {
+        if let Some(moves) = batch.moves.as_ref().filter(|_| !self.bugs.has(Bug::RepeatApplied)) {
             if writer.positions == *moves.after && *moves.before != *moves.after {
                 // The same batch again: its answer was lost.
                 context.probe(probes::WRITE_REPEATED);
@@ -328,7 +351,7 @@ impl Sink {
             }
         }
         context.point(points::BEFORE_SINK_WRITE);
-        if self.store(context, Stored::Write(batch.clone())).is_err() {
+        if self.store_batch(context, &batch).is_err() {
             context.probe(probes::APPEND_REFUSED);
             return Reply::Refused(Refusal::DiskFull);
         }
@@ -406,6 +429,12 @@ impl Actor<Streams> for Sink {
             disk.truncate(log, intact);
             context.probe(probes::LOG_DAMAGED);
         }
+        if self.bugs.has(Bug::GuardsInMemory) {
+            self.state.guards.clear();
+        }
+        if self.bugs.has(Bug::FenceForgotten) {
+            self.state.writers.iter_mut().for_each(|writer| writer.generation = Generation(0));
+        }
     }
 
     fn message(&mut self, context: &mut Context<'_, Streams>, from: NodeId, message: Message) {
@@ -425,6 +454,10 @@ impl Actor<Streams> for Sink {
             _ => return,
         };
         match reply {
+            Reply::Written if self.bugs.has(Bug::AnswerBeforeSync) => {
+                context.send(from, Message::Reply(call, reply));
+                context.sync();
+            }
             Reply::Written | Reply::Offsets(_) => {
                 self.flush.after_sync(context, Answer { to: from, call, reply })
             }

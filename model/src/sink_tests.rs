@@ -6,6 +6,7 @@ use std::rc::Rc;
 use millpond_sim::time::{Instant, Span};
 use millpond_sim::{Actor, Context, NodeId, Settings, World};
 
+use crate::bugs::Bugs;
 use crate::message::{Message, Refusal, Reply, Request, Streams};
 use crate::record::{Generation, GroupId, Key, Offset, PartitionId, Position};
 use crate::scenario::schema::Write;
@@ -57,7 +58,7 @@ fn batch(generation: u32, sequence: u32, value: i64) -> WriteBatch {
 /// The answers to the batches, and the value in the end.
 fn answers(write: Write, fence: bool, batches: &[WriteBatch]) -> (Vec<&'static str>, i64) {
     let mut world: World<Streams> = World::new(Settings::default());
-    let sink = world.add_node("sink", move |_| Box::new(Sink::new(write, fence)));
+    let sink = world.add_node("sink", move |_| Box::new(Sink::new(write, fence, Bugs::default())));
     let replies = Rc::new(RefCell::new(Vec::new()));
     let (batches, kept) = (batches.to_vec(), replies.clone());
     world.add_node("writer", move |_| {

@@ -153,7 +153,7 @@ impl Trial {
     fn add_processors(&self, world: &mut World<Streams>) {
         let groups: Vec<&GroupInfo> = self.catalog.groups.iter().collect();
         for ((info, (_, options)), number) in groups.into_iter().zip(&self.scenario.processors).zip(0..) {
-            let operator = Operator::new(&options.steps, info.table);
+            let operator = Operator::new(&options.steps, info.table).with(self.catalog.bugs);
             let options = Arc::new(options.clone());
             for node in &info.members {
                 let (catalog, options) = (self.catalog.clone(), options.clone());
@@ -168,8 +168,8 @@ impl Trial {
 
     fn add_sinks(&self, world: &mut World<Streams>) {
         for (info, (_, sink)) in self.catalog.sinks.iter().zip(&self.scenario.sinks) {
-            let (write, fence) = (sink.write, sink.fence);
-            world.add_node(&info.name, move |_| boxed(Sink::new(write, fence)));
+            let (write, fence, bugs) = (sink.write, sink.fence, self.catalog.bugs);
+            world.add_node(&info.name, move |_| boxed(Sink::new(write, fence, bugs)));
         }
     }
 

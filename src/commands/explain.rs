@@ -8,14 +8,15 @@ use millpond::exit::Exit;
 use millpond::model::scenario::fields::{self, Field, Role};
 use millpond::model::scenario::nearest::nearest;
 use millpond::model::scenario::validate::codes;
-use millpond::model::{message, points, probes};
+use millpond::model::{bugs, message, points, probes};
 use millpond::sim::fault::Kind;
 
 use crate::args::{self, Explain, Taste};
 use crate::output;
 
 /// Names that explain more than one thing.
-const TOPICS: [&str; 7] = ["exit-codes", "faults", "invariants", "probes", "points", "messages", "errors"];
+const TOPICS: [&str; 8] =
+    ["exit-codes", "faults", "invariants", "probes", "points", "messages", "bugs", "errors"];
 
 /// Prints what a name means.
 pub(crate) fn explain(args: &Explain, taste: &Taste) -> Exit {
@@ -54,6 +55,11 @@ fn topic(name: &str) -> Option<String> {
             let lines = message::KINDS.iter().map(|kind| format!("{:<11}  {}\n", kind.name, kind.about));
             lines.collect::<String>() + "\nA trigger names one as `event: Sends(\"Commit\")` or `Receives`.\n"
         }
+        "bugs" => {
+            let lines =
+                bugs::ALL.iter().map(|bug| format!("{:<31}  {} ({})\n", bug.name, bug.about, bug.report));
+            lines.collect::<String>() + "\nA scenario plants one as `bugs: [\"fence forgotten\"]`.\n"
+        }
         "errors" => codes::CODES.iter().map(|code| format!("{:<20}  {}\n", code.name, code.about)).collect(),
         _ => return None,
     };
@@ -79,6 +85,9 @@ fn thing(name: &str) -> String {
     }
     if let Some(kind) = message::KINDS.iter().find(|kind| kind.name == name) {
         let _ = writeln!(text, "{}, a message {}", heading(kind.name), kind.about);
+    }
+    if let Some(bug) = bugs::ALL.iter().find(|bug| bug.name == name) {
+        let _ = writeln!(text, "{}, a bug: {}\n  Reported as {}.", heading(bug.name), bug.about, bug.report);
     }
     if let Some(code) = codes::find(name) {
         let _ = writeln!(text, "{}, a mistake in a scenario: {}", heading(code.name), code.about);
@@ -133,6 +142,7 @@ fn unknown(name: &str) {
     known.extend(probes::ALL.iter().map(|probe| probe.name));
     known.extend(points::ALL.iter().map(|point| point.name));
     known.extend(message::KINDS.iter().map(|kind| kind.name));
+    known.extend(bugs::ALL.iter().map(|bug| bug.name));
     known.extend(codes::CODES.iter().map(|code| code.name));
     let invariants = args::invariants();
     known.extend(invariants.iter().map(|(name, _)| name.as_str()));
@@ -145,7 +155,7 @@ fn unknown(name: &str) {
     }
     let help = if near.is_empty() {
         format!(
-            "it explains fields, faults, invariants, probes, points, messages and errors by name, and {}",
+            "it explains fields, faults, invariants, probes, points, messages, bugs and errors by name, and {}",
             TOPICS.join(", ")
         )
     } else {

@@ -44,6 +44,9 @@ fn long(entry: &Entry) -> String {
     let _ = write!(text, "\n  {}\n  file     {}\n", scenario.about, entry.path.display());
     let _ = writeln!(text, "  checks   {}", checks.join(", "));
     let _ = writeln!(text, "  expects  {}", expectation(scenario.expect));
+    if !scenario.bugs.is_empty() {
+        let _ = writeln!(text, "  planted  {}", scenario.bugs.join(", "));
+    }
     if !scenario.reach.is_empty() {
         let _ = writeln!(text, "  reaches  {}", scenario.reach.join(", "));
     }

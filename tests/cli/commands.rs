@@ -53,12 +53,14 @@ fn explain_knows_every_kind_of_name() {
         ("OffsetIdempotency", "an invariant: An input offset"),
         ("NoPanic", "an invariant: No actor panics"),
         ("zombie fenced", "a probe: a sink refused"),
+        ("fence forgotten", "a bug: a fenced sink forgets at a restart"),
         ("unknown-topic", "a mistake in a scenario: A topic is used"),
         ("5", "exit code 5: not deterministic"),
         ("exit-codes", " 74  results could not be written"),
         ("faults", "LoseDisk      a crash after which the disk is empty"),
         ("invariants", "Bounds"),
         ("probes", "guard skipped"),
+        ("bugs", "(oxia#87)"),
         ("errors", "two-joins"),
     ] {
         let ran = here.run(&["explain", name]);

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use millpond_sim::NodeId;
 use millpond_sim::time::{Instant, Span};
 
+use crate::bugs::{Bug, Bugs};
 use crate::message::Reply;
 use crate::record::{Generation, GroupId, PartitionId, Position};
 
@@ -55,10 +56,11 @@ pub(crate) struct Group {
     offsets: Vec<Position>,
     /// The last commit of each partition: by whom, and in which of its calls.
     commits: Vec<(PartitionId, NodeId, u64)>,
+    bugs: Bugs,
 }
 
 impl Group {
-    pub(crate) fn new(id: GroupId, slots: u32, session: Span, rebalance: Span) -> Self {
+    pub(crate) fn new(id: GroupId, slots: u32, session: Span, rebalance: Span, bugs: Bugs) -> Self {
         Self {
             id,
             slots,
@@ -69,6 +71,7 @@ impl Group {
             members: Vec::new(),
             offsets: Vec::new(),
             commits: Vec::new(),
+            bugs,
         }
     }
 
@@ -124,6 +127,8 @@ impl Group {
 
     pub(crate) fn join(&mut self, node: NodeId, call: u64, now: Instant) {
         match self.members.iter_mut().find(|member| member.node == node) {
+            // It waits already.
+            Some(member) if member.joining == Some(call) && self.bugs.has(Bug::JoinLeftWaiting) => return,
             Some(member) => (member.joining, member.last_heard) = (Some(call), now),
             None => self.members.push(Member { node, joining: Some(call), last_heard: now, newcomer: true }),
         }
@@ -209,7 +214,8 @@ impl Group {
             member.last_heard = now;
             member.newcomer = false;
         }
-        if self.members.iter().any(|member| member.joining.is_some()) {
+        let waiting = self.members.iter().any(|member| member.joining.is_some());
+        if waiting && !self.bugs.has(Bug::JoinLeftWaiting) {
             self.rebalance_if_stable(now);
         }
     }
@@ -220,7 +226,8 @@ impl Group {
             Phase::Rebalancing(deadline) => Some(deadline - now),
             Phase::Storing => None,
             Phase::Stable => {
-                let first = self.members.iter().map(|member| member.last_heard + self.session).min()?;
+                let silent = self.members.iter().filter(|member| member.joining.is_none());
+                let first = silent.map(|member| member.last_heard + self.session).min()?;
                 Some(first - now)
             }
         }
@@ -247,7 +254,7 @@ mod tests {
     }
 
     fn group() -> Group {
-        Group::new(GroupId(0), 4, SESSION, REBALANCE)
+        Group::new(GroupId(0), 4, SESSION, REBALANCE, Bugs::default())
     }
 
     fn node(number: u16) -> NodeId {

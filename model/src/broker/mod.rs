@@ -17,6 +17,7 @@ use millpond_sim::{Actor, Context, NodeId, TimerId};
 
 use self::group::{Group, Joined};
 use self::partition::Partition;
+use crate::bugs::Bug;
 use crate::catalog::Catalog;
 use crate::flush::Flush;
 use crate::message::{Message, Refusal, Reply, Request, Streams};
@@ -70,6 +71,18 @@ impl Broker {
         }
     }
 
+    fn has(&self, bug: Bug) -> bool {
+        self.catalog.bugs.has(bug)
+    }
+
+    /// The time by which members and rebalances are judged.
+    fn now(&self, context: &mut Context<'_, Streams>) -> Instant {
+        if self.has(Bug::WallClockDeadlines) {
+            return Instant::from_nanos(context.wall().as_nanos().max(0).cast_unsigned());
+        }
+        context.monotonic()
+    }
+
     fn partition(&mut self, id: PartitionId) -> Option<&mut Partition> {
         self.partitions.iter_mut().find(|partition| partition.id() == id)
     }
@@ -85,20 +98,27 @@ impl Broker {
         records: Rc<[Record]>,
         answer: Option<(NodeId, u64)>,
     ) {
-        let policy = self.options.flush;
+        let (policy, bugs) = (self.options.flush, self.catalog.bugs);
         let Some(partition) = self.partition(id) else { return };
         let batch = Batch { base: partition.end(), records };
         context.point(points::BEFORE_APPEND);
         if partition.append(context, batch.clone()).is_err() {
             context.probe(probes::APPEND_REFUSED);
             if let Some((to, call)) = answer {
-                context.send(to, Message::Reply(call, Reply::Refused(Refusal::DiskFull)));
+                let reply = match bugs.has(Bug::FullDiskAcknowledged) {
+                    true => Reply::Produced(batch.base),
+                    false => Reply::Refused(Refusal::DiskFull),
+                };
+                context.send(to, Message::Reply(call, reply));
             }
             return;
         }
         context.point(points::AFTER_APPEND);
         match policy {
             FlushPolicy::BeforeAck => {
+                if bugs.has(Bug::ShownBeforeDurable) {
+                    partition.show(context, batch.end());
+                }
                 let answer = answer.map(|(to, call)| (to, call, batch.base));
                 let then = Durable::Append { partition: id, end: batch.end(), answer };
                 self.flush.after_sync(context, then);
@@ -124,28 +144,36 @@ impl Broker {
         positions: Rc<[Position]>,
         answer: (NodeId, u64),
     ) {
-        let log = self.offsets;
+        let (log, bugs) = (self.offsets, self.catalog.bugs);
         let (Some(group), Some(log)) = (self.group(id), log) else { return };
-        let refusal = if !group.owns(answer.0, generation) {
+        let refusal = if !group.owns(answer.0, generation) && !bugs.has(Bug::StaleCommitTaken) {
             context.probe(probes::COMMIT_REFUSED);
             Some(Refusal::StaleGeneration)
-        } else if group.is_overtaken(answer, &positions) {
+        } else if group.is_overtaken(answer, &positions) && !bugs.has(Bug::LateCommitTaken) {
             // Its member has gone on: no answer is waited for.
             return context.probe(probes::LATE_COMMIT_IGNORED);
-        } else if context.append(log, Stored::Commit(id, positions.clone())).is_err() {
+        } else if context.append(log, Stored::Commit(id, positions.clone())).is_err()
+            && !bugs.has(Bug::CommitWithoutSpace)
+        {
             Some(Refusal::DiskFull)
         } else {
             None
         };
         match refusal {
             Some(refusal) => context.send(answer.0, Message::Reply(answer.1, Reply::Refused(refusal))),
-            None => self.flush.after_sync(context, Durable::Commit { group: id, positions, answer }),
+            None => {
+                let then = Durable::Commit { group: id, positions, answer };
+                if bugs.has(Bug::CommitInMemory) {
+                    return self.on_done(context, then);
+                }
+                self.flush.after_sync(context, then);
+            }
         }
     }
 
     /// Ends a rebalance that can end: the new generation is stored before any member learns of it.
     fn complete(&mut self, context: &mut Context<'_, Streams>, id: GroupId, now: Instant) {
-        let log = self.offsets;
+        let (log, bugs) = (self.offsets, self.catalog.bugs);
         let (Some(group), Some(log)) = (self.group(id), log) else { return };
         let Some(joined) = group.complete(now) else { return };
         let generation = group.generation();
@@ -154,7 +182,7 @@ impl Broker {
         }
         if context.append(log, Stored::Generation(id, generation)).is_ok() {
             self.flush.after_sync(context, Durable::Generation { group: id, joined });
-        } else if let Some(group) = self.group(id) {
+        } else if let Some(group) = self.group(id).filter(|_| !bugs.has(Bug::StuckStoring)) {
             group.postpone(joined, now);
         }
     }
@@ -186,7 +214,7 @@ impl Broker {
                 context.send(to, Message::Reply(call, Reply::CommitDone));
             }
             Durable::Generation { group: id, joined } => {
-                let now = context.monotonic();
+                let now = self.now(context);
                 if let Some(group) = self.group(id) {
                     for Joined { member, call, slots, generation } in joined {
                         context.send(member, Message::Reply(call, Reply::Joined(generation, slots)));
@@ -207,13 +235,14 @@ impl Actor<Streams> for Broker {
         let me = context.node();
         for (index, info) in catalog.partitions.iter().enumerate().filter(|(_, info)| info.leader == me) {
             let name = format!("{}-{}", catalog.topics[info.topic].name, info.number);
-            self.partitions.push(Partition::recover(context, PartitionId(index as u16), &name));
+            self.partitions.push(Partition::recover(context, PartitionId(index as u16), &name, catalog.bugs));
         }
         let log = context.disk().log("offsets");
         self.offsets = Some(log);
         for (index, info) in catalog.groups.iter().enumerate().filter(|(_, info)| info.coordinator == me) {
             let id = GroupId(index as u16);
-            self.groups.push(Group::new(id, catalog.slots(id), info.session, self.options.rebalance));
+            let (slots, rebalance) = (catalog.slots(id), self.options.rebalance);
+            self.groups.push(Group::new(id, slots, info.session, rebalance, catalog.bugs));
             self.group_timers.push(None);
         }
         let disk = context.disk();
@@ -243,7 +272,7 @@ impl Actor<Streams> for Broker {
 
     fn message(&mut self, context: &mut Context<'_, Streams>, from: NodeId, message: Message) {
         let Message::Request(call, request) = message else { return };
-        let now = context.monotonic();
+        let now = self.now(context);
         match request {
             Request::Produce { partition, records, acks } => {
                 self.produce(context, partition, records, acks.then_some((from, call)));
@@ -299,7 +328,7 @@ impl Actor<Streams> for Broker {
             return self.flush.after_sync(context, Durable::Lazy);
         }
         let id = GroupId((token - GROUP_TOKENS) as u16);
-        let now = context.monotonic();
+        let now = self.now(context);
         if let Some(group) = self.group(id) {
             for _ in 0..group.expire(now) {
                 context.probe(probes::SESSION_EXPIRED);
@@ -310,7 +339,7 @@ impl Actor<Streams> for Broker {
     }
 
     fn synced(&mut self, context: &mut Context<'_, Streams>, sync: SyncId, result: Result<(), SyncFailed>) {
-        if result.is_err() {
+        if result.is_err() && !self.has(Bug::FailedSyncIgnored) {
             context.probe(probes::SYNC_FAILED);
             return context.abort(RESTART);
         }

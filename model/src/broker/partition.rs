@@ -8,6 +8,7 @@ use std::rc::Rc;
 use millpond_sim::disk::{DiskFull, LogId};
 use millpond_sim::{Context, NodeId};
 
+use crate::bugs::{Bug, Bugs};
 use crate::message::{Message, Reply, Streams};
 use crate::probes;
 use crate::record::{Batch, Offset, PartitionId, RecordId};
@@ -35,7 +36,12 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// Reads the log back from disk, up to the first entry that cannot be read.
-    pub(crate) fn recover(context: &mut Context<'_, Streams>, id: PartitionId, name: &str) -> Self {
+    pub(crate) fn recover(
+        context: &mut Context<'_, Streams>,
+        id: PartitionId,
+        name: &str,
+        bugs: Bugs,
+    ) -> Self {
         let disk = context.disk();
         let log = disk.log(name);
         let mut batches: Vec<Batch> = Vec::new();
@@ -44,7 +50,9 @@ impl Partition {
             batches.push(batch.clone());
         }
         if batches.len() < disk.len(log) {
-            disk.truncate(log, batches.len());
+            if !bugs.has(Bug::DamagedTailKept) {
+                disk.truncate(log, batches.len());
+            }
             context.probe(probes::LOG_DAMAGED);
         }
         let shown = batches.last().map_or(Offset(0), Batch::end);

@@ -44,7 +44,7 @@ fn check_slot(
     let partitions: Vec<PartitionId> = evidence.catalog.task_inputs(id, slot).collect();
     let logs: Option<Vec<&[Record]>> = partitions.iter().map(|partition| evidence.log(*partition)).collect();
     let Some(logs) = logs else { return };
-    let operator = Operator::new(&processor.steps, group.table);
+    let operator = Operator::new(&processor.steps, group.table).with(evidence.catalog.bugs);
     let run = |order: Order<'_>| {
         let mut outputs = interleave(&operator, &partitions, &logs, order);
         outputs.sort_by_key(|output| (output.from, output.key, output.value));

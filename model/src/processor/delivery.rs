@@ -6,6 +6,7 @@ use millpond_sim::Context;
 
 use super::task::{Snapshot, Stage, Work};
 use super::{NodeDraw, Processor, Why, snapshot_name};
+use crate::bugs::Bug;
 use crate::catalog::Target;
 use crate::message::{Refusal, Request, Streams};
 use crate::note::Note;
@@ -17,9 +18,20 @@ use crate::sink::{Moves, Output, WriteBatch};
 use crate::stored::Stored;
 
 impl Processor {
+    /// Processes the next batch that has been read, if there is one and nothing else to do.
+    pub(super) fn process_if_idle(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
+        if self.task(slot).is_some_and(|task| matches!(task.stage, Stage::Idle)) {
+            self.process_ready(context, slot);
+        }
+    }
+
     /// Processes the next batch that has been read, and begins to deliver what comes of it.
     pub(super) fn process_ready(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
-        let operator = self.setup.operator.clone();
+        let (operator, bugs) = (self.setup.operator.clone(), self.bugs());
+        if bugs.has(Bug::WatermarkShared) {
+            let highest = self.tasks.iter().filter_map(|task| task.state.watermark()).max();
+            self.tasks.iter_mut().for_each(|task| task.state.raise_watermark(highest));
+        }
         let Some(task) = self.task(slot) else { return };
         let Some((input, _, batches)) = task.ready.pop_front() else { return };
         let mut outputs: Vec<Output> = Vec::new();
@@ -43,6 +55,9 @@ impl Processor {
             }
         }
         context.point(points::AFTER_PROCESS);
+        if bugs.has(Bug::SnapshotAhead) {
+            self.snapshot(context, slot);
+        }
         self.deliver(context, slot, outputs.into());
         // Reading ahead of the writing, as clients do.
         self.fetch(context, slot);
@@ -118,6 +133,11 @@ impl Processor {
         if let Request::Write(batch) = request {
             context.note(Note::Written(batch.clone()));
         }
+        self.written(context, slot);
+    }
+
+    /// A write has gone well, or counts as if it had.
+    fn written(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
         let Some(task) = self.task(slot) else { return };
         if let Stage::Writing(left @ 2..) = &mut task.stage {
             *left -= 1;
@@ -125,6 +145,22 @@ impl Processor {
         }
         context.point(points::AFTER_WRITE);
         self.after_write(context, slot);
+    }
+
+    /// A write that has not gone well counts as if it had.
+    pub(super) fn count_as_written(&mut self, context: &mut Context<'_, Streams>, call: u64) {
+        if let Some(Why::Write(slot)) = self.calls.timed_out(call).map(|call| call.why) {
+            self.calls.settle(context, call);
+            self.written(context, slot);
+        }
+    }
+
+    /// A write is to be sent until it is answered, and nothing waits for it.
+    pub(super) fn set_aside(&mut self, context: &mut Context<'_, Streams>, slot: u32, call: u64) {
+        if let Some(call) = self.calls.timed_out(call) {
+            call.why = Why::Aside;
+        }
+        self.written(context, slot);
     }
 
     fn after_write(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
@@ -135,10 +171,10 @@ impl Processor {
     }
 
     fn commit(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
-        let generation = self.generation.unwrap_or_default();
+        let (generation, bugs) = (self.generation.unwrap_or_default(), self.bugs());
         let Some(task) = self.task(slot) else { return };
         let Some(work) = &task.work else { return };
-        let after = work.after.clone();
+        let after = if bugs.has(Bug::CommitAhead) { task.fetched() } else { work.after.clone() };
         task.stage = Stage::Committing;
         let request = Request::Commit(self.setup.group, generation, after);
         context.point(points::BEFORE_COMMIT);
@@ -149,6 +185,11 @@ impl Processor {
         if let Request::Commit(group, _, positions) = request {
             context.note(Note::Committed(*group, positions.clone()));
         }
+        self.committed(context, slot);
+    }
+
+    /// A commit has gone well, or counts as if it had.
+    pub(super) fn committed(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
         context.point(points::AFTER_COMMIT);
         match self.setup.options.commit {
             Commit::Before => self.write(context, slot),
@@ -175,10 +216,17 @@ impl Processor {
     /// Takes a snapshot if one is due. It is as good as it gets durable: nothing waits for it.
     fn snapshot(&mut self, context: &mut Context<'_, Streams>, slot: u32) {
         let State::Snapshot { every, .. } = self.setup.options.state else { return };
+        let bugs = self.bugs();
         let Some(task) = self.task(slot).filter(|task| task.since_snapshot >= every) else { return };
         task.since_snapshot = 0;
-        let snapshot = Snapshot { positions: task.committed.to_vec(), state: task.state.clone() };
-        let cell = context.disk().cell(&snapshot_name(slot));
+        let mut snapshot = Snapshot { positions: task.committed.to_vec(), state: task.state.clone() };
+        if bugs.has(Bug::SnapshotBehind) {
+            snapshot.positions = task.fetched().to_vec();
+        }
+        if bugs.has(Bug::WaitingLeftOut) {
+            snapshot.state.drop_waiting();
+        }
+        let cell = context.disk().cell(&snapshot_name(slot, bugs));
         if context.set(cell, Stored::Snapshot(Rc::new(snapshot))).is_ok() {
             context.sync();
         }

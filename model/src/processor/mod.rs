@@ -6,11 +6,13 @@
 //! | [`operator`] | the steps over their state, free of delivery |
 //! | `task` | the partitions of one number on the instance that owns them |
 //! | `delivery` | how output and offsets leave a task |
+//! | `relics` | what planted bugs make of the tasks of an earlier assignment |
 
 mod delivery;
 pub mod operator;
 #[cfg(test)]
 mod operator_tests;
+mod relics;
 mod task;
 
 use std::rc::Rc;
@@ -20,8 +22,10 @@ use millpond_sim::disk::{SyncFailed, SyncId};
 use millpond_sim::{Actor, Context, NodeId, TimerId};
 
 use self::operator::{Draw, Operator, TaskState};
+use self::relics::Relics;
 pub use self::task::Snapshot;
 use self::task::{Stage, Task};
+use crate::bugs::{Bug, Bugs};
 use crate::call::{Call, Calls};
 use crate::catalog::{Catalog, Target};
 use crate::message::{Message, Refusal, Reply, Request, Streams};
@@ -53,6 +57,8 @@ enum Why {
     /// Records of an input of a task.
     Fetch(u32, usize),
     Write(u32),
+    /// A write that has been set aside: nothing waits for it.
+    Aside,
     Commit(u32),
 }
 
@@ -67,6 +73,7 @@ pub(crate) struct Processor {
     heartbeat: Option<TimerId>,
     /// Records that it has sent to a topic.
     numbered: u32,
+    relics: Relics,
 }
 
 /// The node's own stream of draws.
@@ -89,11 +96,16 @@ impl Processor {
             calls,
             heartbeat: None,
             numbered: 0,
+            relics: Relics::default(),
         }
     }
 
     fn call(&mut self, context: &mut Context<'_, Streams>, to: NodeId, request: Request, why: Why) {
         self.calls.send(context, to, request, self.setup.options.timeout, why);
+    }
+
+    fn bugs(&self) -> Bugs {
+        self.setup.catalog.bugs
     }
 
     fn coordinator(&self) -> NodeId {
@@ -107,7 +119,8 @@ impl Processor {
     /// Leaves everything and asks to be a member again.
     fn join(&mut self, context: &mut Context<'_, Streams>) {
         self.calls.drop_where(context, |_| true);
-        self.tasks.clear();
+        let bugs = self.bugs();
+        self.relics.keep(bugs, self.tasks.drain(..));
         self.generation = None;
         if let Some(timer) = self.heartbeat.take() {
             context.cancel_timer(timer);
@@ -137,13 +150,14 @@ impl Processor {
     fn on_offsets(&mut self, context: &mut Context<'_, Streams>, known: &[Position]) {
         let catalog = self.setup.catalog.clone();
         let Some(generation) = self.generation else { return };
+        let bugs = self.bugs();
         for slot in self.slots.clone().iter() {
             let positions: Rc<[Position]> = catalog
                 .task_inputs(self.setup.group, *slot)
                 .map(|partition| {
                     let stored = known.iter().find(|position| position.partition == partition);
                     let offset = match (stored, self.setup.options.reset) {
-                        (Some(position), _) => position.offset,
+                        (Some(position), _) => resume_at(bugs, position.offset),
                         (None, Reset::Earliest) => Offset(0),
                         (None, Reset::Latest) => Offset::MAX,
                     };
@@ -153,10 +167,16 @@ impl Processor {
             if positions.iter().any(|position| position.offset > Offset(0) && position.offset < Offset::MAX) {
                 context.probe(probes::RESUMED);
             }
+            let positions = self.relics.positions(bugs, *slot).unwrap_or(positions);
             let (state, restored) = self.restore(context, *slot, &positions);
-            let task = Task::new(*slot, &positions, &restored, state);
+            let mut task = Task::new(*slot, &positions, &restored, state);
+            if bugs.has(Bug::ResumeInclusive) {
+                task.committed = known.iter().filter(|at| task.reads(at.partition)).copied().collect();
+            }
+            task.ready = self.relics.ready(bugs, *slot);
             context.note(Note::Assigned(self.setup.group, generation, restored.into()));
             self.tasks.push(task);
+            self.process_if_idle(context, *slot);
             self.fetch(context, *slot);
         }
     }
@@ -172,7 +192,7 @@ impl Processor {
         let start = || positions.iter().map(|position| Position { offset: Offset(0), ..*position }).collect();
         let unread =
             positions.iter().all(|position| position.offset == Offset(0) || position.offset == Offset::MAX);
-        let empty = TaskState::default();
+        let (empty, bugs) = (TaskState::default(), self.bugs());
         if !self.setup.operator.is_stateful() || unread {
             return (empty, positions.to_vec());
         }
@@ -180,11 +200,11 @@ impl Processor {
             State::Memory => (empty, positions.to_vec()),
             State::Rebuild => {
                 context.probe(probes::STATE_REBUILT);
-                (empty, start())
+                (self.relics.state(bugs, slot).unwrap_or(empty), start())
             }
             State::Snapshot { with_offset, .. } => {
                 let disk = context.disk();
-                let cell = disk.cell(&snapshot_name(slot));
+                let cell = disk.cell(&snapshot_name(slot, bugs));
                 let snapshot = match disk.get(cell) {
                     Some(Ok(Stored::Snapshot(snapshot))) => Some(snapshot.clone()),
                     _ => None,
@@ -199,7 +219,7 @@ impl Processor {
                     // A snapshot that is ahead of where output begins cannot be taken back.
                     Some(snapshot) if is_behind(&snapshot.positions, positions) => {
                         context.probe(probes::SNAPSHOT_RESTORED);
-                        (snapshot.state.clone(), snapshot.positions.clone())
+                        (snapshot.state.clone(), read_on(bugs, &snapshot.positions, positions))
                     }
                     _ => {
                         context.probe(probes::STATE_REBUILT);
@@ -244,9 +264,7 @@ impl Processor {
             return self.restore_from(context, slot, input, &batches);
         }
         task.ready.push_back((input, asked, batches));
-        if matches!(task.stage, Stage::Idle) {
-            self.process_ready(context, slot);
-        }
+        self.process_if_idle(context, slot);
     }
 
     /// Takes in records that were processed in an earlier life, without output.
@@ -312,8 +330,25 @@ fn is_behind(snapshot: &[Position], positions: &[Position]) -> bool {
         && snapshot.iter().zip(positions).all(|(one, other)| one.offset <= other.offset)
 }
 
-fn snapshot_name(slot: u32) -> String {
-    format!("snapshot-{slot}")
+/// Where a task goes on whose group has committed this offset.
+fn resume_at(bugs: Bugs, committed: Offset) -> Offset {
+    match () {
+        () if bugs.has(Bug::ResumeInclusive) => Offset(committed.0.saturating_sub(1)),
+        () if bugs.has(Bug::ResumeSkips) => committed.next(),
+        () => committed,
+    }
+}
+
+/// Where reading goes on behind a snapshot of `old` positions, in the partitions of these.
+fn read_on(bugs: Bugs, old: &[Position], positions: &[Position]) -> Vec<Position> {
+    let again = u64::from(bugs.has(Bug::SnapshotInclusive));
+    let next = |old: &Position| Offset(old.offset.0.saturating_sub(again));
+    old.iter().zip(positions).map(|(old, at)| Position { offset: next(old), ..*at }).collect()
+}
+
+fn snapshot_name(slot: u32, bugs: Bugs) -> String {
+    let place = if bugs.has(Bug::SnapshotShared) { 0 } else { slot };
+    format!("snapshot-{place}")
 }
 
 impl Actor<Streams> for Processor {
@@ -325,6 +360,9 @@ impl Actor<Streams> for Processor {
         let Message::Reply(number, reply) = message else { return };
         // Not done for want of space: it is asked again when its timer fires.
         if let Reply::Refused(Refusal::DiskFull) = reply {
+            if self.bugs().has(Bug::RefusalTakenForSuccess) {
+                self.count_as_written(context, number);
+            }
             return;
         }
         let Some(Call { request, why, .. }) = self.calls.settle(context, number) else { return };
@@ -345,9 +383,14 @@ impl Actor<Streams> for Processor {
                 self.on_written(context, slot, &request)
             }
             (Why::Commit(slot), Reply::CommitDone) => self.on_committed(context, slot, &request),
-            (_, Reply::Refused(why)) => {
-                self.note_refusal(context, request, why);
-                self.join(context);
+            (why, Reply::Refused(refusal)) => {
+                self.note_refusal(context, request, refusal);
+                match why {
+                    Why::Commit(slot) if self.bugs().has(Bug::RefusedCommitIgnored) => {
+                        self.committed(context, slot)
+                    }
+                    _ => self.join(context),
+                }
             }
             _ => {}
         }
@@ -365,11 +408,18 @@ impl Actor<Streams> for Processor {
             return;
         }
         match self.calls.timed_out(token).map(|call| call.why) {
-            Some(Why::Write(_)) => {
+            Some(Why::Write(_)) if self.bugs().has(Bug::TimeoutTakenForSuccess) => {
+                self.count_as_written(context, token)
+            }
+            Some(Why::Write(slot)) => {
                 context.probe(probes::WRITE_RETRIED);
                 self.calls.retry(context, token);
+                if self.bugs().has(Bug::RetryOvertaken) {
+                    self.set_aside(context, slot, token);
+                }
             }
-            Some(Why::Join | Why::Offsets | Why::Fetch(..) | Why::Commit(_)) => {
+            Some(Why::Fetch(..)) if self.bugs().has(Bug::FetchNotRetried) => {}
+            Some(Why::Join | Why::Offsets | Why::Fetch(..) | Why::Aside | Why::Commit(_)) => {
                 self.calls.retry(context, token)
             }
             Some(Why::Heartbeat) | None => {}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use millpond_sim::digest;
 
+use crate::bugs::{Bug, Bugs};
 use crate::record::{Key, Kind, Position, Record};
 use crate::scenario::schema::{RouteBy, Step, Version};
 use crate::sink::Output;
@@ -44,6 +45,23 @@ pub struct TaskState {
     waiting: VecDeque<(Position, Record)>,
 }
 
+impl TaskState {
+    /// Event time up to which all rows have come.
+    pub(super) fn watermark(&self) -> Option<i64> {
+        self.watermark
+    }
+
+    /// Takes over the watermark of another task, as a bug has it.
+    pub(super) fn raise_watermark(&mut self, to: Option<i64>) {
+        self.watermark = self.watermark.max(to);
+    }
+
+    /// Loses the records that wait, as a bug has it.
+    pub(super) fn drop_waiting(&mut self) {
+        self.waiting.clear();
+    }
+}
+
 /// The number that decides the way of a record.
 pub trait Draw {
     /// A number below `bound`.
@@ -57,6 +75,7 @@ pub struct Operator {
     table: Option<usize>,
     versioned: bool,
     stateful: bool,
+    bugs: Bugs,
 }
 
 /// What processing a record led to, for the probes.
@@ -73,7 +92,12 @@ impl Operator {
     pub fn new(steps: &[Step], table: Option<usize>) -> Self {
         let versioned = steps.iter().any(|step| matches!(step, Step::Join { with: Version::Versioned, .. }));
         let stateful = steps.iter().any(|step| matches!(step, Step::Join { .. } | Step::Count | Step::Sum));
-        Self { steps: steps.into(), table, versioned, stateful }
+        Self { steps: steps.into(), table, versioned, stateful, bugs: Bugs::default() }
+    }
+
+    /// The operator with these mistakes.
+    pub fn with(self, bugs: Bugs) -> Self {
+        Self { bugs, ..self }
     }
 
     /// Whether it has state to be kept over a restart.
@@ -108,7 +132,8 @@ impl Operator {
             }
         } else if record.kind == Kind::Data {
             // In the order of offsets: a record also waits for those before it.
-            if self.versioned && (!state.waiting.is_empty() || !ready(state.watermark, record)) {
+            let early = self.versioned && (!state.waiting.is_empty() || !ready(state.watermark, record));
+            if early && !self.bugs.has(Bug::JoinDoesNotWait) {
                 state.waiting.push_back((at, *record));
                 met.waited = true;
             } else {
@@ -123,8 +148,12 @@ impl Operator {
         match (record.kind, self.versioned) {
             (Kind::Data, true) => {
                 let versions = state.versions.entry(record.key).or_default();
-                let place = versions.partition_point(|(from, _)| *from <= record.time);
-                versions.insert(place, (record.time, record.value));
+                let mut time = record.time;
+                if self.bugs.has(Bug::RowsByArrival) {
+                    time = versions.last().map_or(time, |(from, _)| time.max(*from));
+                }
+                let place = versions.partition_point(|(from, _)| *from <= time);
+                versions.insert(place, (time, record.value));
             }
             (Kind::Data, false) => state.rows.set(record.key, record.value),
             (Kind::Watermark, _) => state.watermark = state.watermark.max(Some(record.time)),

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::operator::TaskState;
-use crate::record::{Batch, Offset, Position};
+use crate::record::{Batch, Offset, PartitionId, Position};
 use crate::sink::Output;
 
 /// The state of a task on disk, and the offsets that it was taken at.
@@ -100,6 +100,24 @@ impl Task {
     /// Where the task goes on.
     pub(crate) fn positions(&self) -> Rc<[Position]> {
         self.inputs.iter().map(|input| input.next).collect()
+    }
+
+    /// Where reading has come to: beyond what has been processed.
+    pub(crate) fn fetched(&self) -> Rc<[Position]> {
+        let end = |at: usize| {
+            let batches = self.ready.iter().filter(|(input, ..)| *input == at);
+            batches.filter_map(|(_, _, batches)| batches.last().map(Batch::end)).max()
+        };
+        let position = |(at, input): (usize, &Input)| {
+            let offset = end(at).map_or(input.next.offset, |end| end.max(input.next.offset));
+            Position { offset, ..input.next }
+        };
+        self.inputs.iter().enumerate().map(position).collect()
+    }
+
+    /// Whether one of its inputs is this partition.
+    pub(crate) fn reads(&self, partition: PartitionId) -> bool {
+        self.inputs.iter().any(|input| input.next.partition == partition)
     }
 
     /// Ends restoring when every input has been read up to where output begins.

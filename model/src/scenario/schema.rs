@@ -48,6 +48,9 @@ pub struct Scenario {
     /// The sinks (databases) by name; `ledger` is the node `ledger`.
     #[serde(default)]
     pub sinks: Map<Sink>,
+    /// Mistakes that are planted in the code of the nodes, by name: the correct scenario has none.
+    #[serde(default)]
+    pub bugs: Vec<String>,
     /// How long the parts of a run last.
     #[serde(default)]
     pub phases: Phases,

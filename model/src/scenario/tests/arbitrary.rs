@@ -284,7 +284,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
             Found { engine, seed, fingerprint, broke: Invariant::PartitionOrder }
         }));
     let actors = (map(topic()), map(producer()), map(processor()), map(sink()));
-    let texts = ("[\\PC\n\t\"\\\\]{0,20}", names(), names(), any::<u64>());
+    let texts = ("[\\PC\n\t\"\\\\]{0,20}", names(), names(), names(), any::<u64>());
     let which = prop_oneof![(1..9u32).prop_map(Which::Nth), (1..9u32).prop_map(Which::From)];
     let delay = ("[a-z]{1,3}", "[a-z]{1,3}", which, span());
     let schedule =
@@ -292,7 +292,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
     let plan = (faults(), workload, schedule);
     (texts, world(), actors, plan, checks(), expect, found).prop_map(
         |(texts, world, actors, (faults, workload, schedule), check, expect, found)| {
-            let (about, claims, reach, seeds) = texts;
+            let (about, claims, reach, bugs, seeds) = texts;
             let (brokers, network, disk, phases, budget) = world;
             let (topics, producers, processors, sinks) = actors;
             Scenario {
@@ -306,6 +306,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 producers,
                 processors,
                 sinks,
+                bugs,
                 phases,
                 faults,
                 workload,

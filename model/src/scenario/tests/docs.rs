@@ -9,7 +9,7 @@ use crate::scenario::read;
 use crate::scenario::read::options;
 use crate::scenario::schema::Scenario;
 use crate::scenario::validate::codes::CODES;
-use crate::{points, probes};
+use crate::{bugs, points, probes};
 use millpond_sim::fault::Kind;
 
 const END: &str = "<!-- end of table -->";
@@ -135,6 +135,11 @@ fn named<'a>(what: &str, items: impl Iterator<Item = (&'a str, &'a str)>) -> Str
     format!("| {what} | meaning |\n|---|---|\n{}", rows.collect::<String>())
 }
 
+fn planted() -> String {
+    let rows = bugs::ALL.iter().map(|it| format!("| `{}` | {} | {} |\n", it.name, cell(it.about), it.report));
+    format!("| bug | what the code does wrong | reported as |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
 /// The document with every table made anew.
 fn renewed(document: &str) -> String {
     let mut text = String::new();
@@ -148,6 +153,7 @@ fn renewed(document: &str) -> String {
             Some(("table of faults", _)) => faults(),
             Some(("table of codes", _)) => codes(),
             Some(("table of probes", _)) => named("probe", probes::ALL.iter().map(|it| (it.name, it.about))),
+            Some(("table of bugs", _)) => planted(),
             Some(("table of points", _)) => named("point", points::ALL.iter().map(|it| (it.name, it.about))),
             Some(("messages", _)) => named("message", KINDS.iter().map(|it| (it.name, it.about))),
             _ => continue,

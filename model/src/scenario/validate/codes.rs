@@ -34,6 +34,7 @@ codes! {
     "unknown-name": "`among` names what is no producer, processor or sink, nor `broker`.";
     "unknown-node": "A fault, trigger or item names a node that does not exist, or one that cannot do this.";
     "unknown-probe": "`reach` names a probe that does not exist.";
+    "unknown-bug": "`bugs` names a mistake that cannot be planted.";
     "bad-claim": "`claims` names something that does not look like `C07`.";
     "no-input": "A processor reads no topic.";
     "read-twice": "A processor reads the same topic twice.";

@@ -1,12 +1,12 @@
-//! Every name that is used is defined: topics, sinks, tables, nodes, probes, claims.
+//! Every name that is used is defined: topics, sinks, tables, nodes, probes, claims, bugs.
 
 use std::collections::BTreeSet;
 
 use super::{Found, Nodes, join, known, unknown};
-use crate::probes;
 use crate::scenario::mistake::{Mistake, Path, at};
 use crate::scenario::nearest::nearest;
 use crate::scenario::schema::{Faults, Scenario};
+use crate::{bugs, probes};
 
 pub(super) fn check(scenario: &Scenario, found: &mut Found) {
     topics_and_sinks(scenario, found);
@@ -25,6 +25,7 @@ pub(super) fn check(scenario: &Scenario, found: &mut Found) {
     }
     workload(scenario, found);
     claims_and_probes(scenario, found);
+    planted(scenario, found);
 }
 
 fn topics_and_sinks(scenario: &Scenario, found: &mut Found) {
@@ -118,6 +119,19 @@ fn claims_and_probes(scenario: &Scenario, found: &mut Found) {
             found.add(match nearest(probe, probes::ALL.iter().map(|known| known.name)) {
                 Some(near) => mistake.label(format!("did you mean `{near}`?")),
                 None => mistake.label("not a probe").help("`millpond list` shows all probes"),
+            });
+        }
+    }
+}
+
+fn planted(scenario: &Scenario, found: &mut Found) {
+    for (at, bug) in scenario.bugs.iter().enumerate() {
+        if bugs::ALL.iter().all(|known| known.name != bug) {
+            let mistake =
+                Mistake::new(format!("bug `{bug}` does not exist"), at!["bugs", at]).code("unknown-bug");
+            found.add(match nearest(bug, bugs::ALL.iter().map(|known| known.name)) {
+                Some(near) => mistake.label(format!("did you mean `{near}`?")),
+                None => mistake.label("not a bug").help("`millpond explain bugs` lists all"),
             });
         }
     }

@@ -72,6 +72,7 @@ rules! {
     a_table_is_read: "table: \"prices\"" => "table: \"priced\"" => ["unknown-table", "table-source"];
     a_read_back_names_a_sink: "sink: \"audit\"" => "sink: \"audits\"" => ["unknown-sink"];
     a_probe_exists: "zombie fenced" => "zombie fence" => ["unknown-probe"];
+    a_bug_exists: "check: [" => "bugs: [\"fence forgoten\"],\n    check: [" => ["unknown-bug"];
     a_claim_has_a_number: "C07" => "7" => ["bad-claim"];
     a_node_exists: "\"broker-0\"" => "\"broker-1\"" => ["unknown-node"];
     a_node_has_a_plain_number: "\"broker-0\"" => "\"broker-00\"" => ["unknown-node"];
