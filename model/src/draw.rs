@@ -115,6 +115,10 @@ pub(crate) fn menu(scenario: &Scenario, catalog: &Catalog, draw: &Draw) -> Menu 
         targets,
         nodes: all,
         powered_together: catalog.brokers.iter().map(name).collect(),
+        jitter: {
+            let (shortest, longest) = ends(&scenario.network.latency);
+            longest.less(shortest)
+        },
         moments: moments(catalog),
     }
 }

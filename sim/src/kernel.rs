@@ -62,6 +62,10 @@ impl<P: Protocol> Event<P> {
         }
     }
 
+    pub(crate) fn is_late(&self) -> bool {
+        matches!(self, Self::Late { .. })
+    }
+
     /// The bytes of the message on its way, if it is one.
     pub(crate) fn size(&self) -> u64 {
         match self {
@@ -196,6 +200,30 @@ impl<P: Protocol> Kernel<P> {
 
     /// Does something now that a callback has done late: its node had been paused in the middle of it.
     pub(crate) fn do_late(&mut self, node: NodeId, deed: Deed<P>) {
+        let before = self.node(node).paused;
+        self.do_deed(node, deed);
+        if before == 0 && self.node(node).paused > 0 {
+            let by = self.node(node).paused_until.since(self.now);
+            self.put_timers_off(node, self.current.event, by);
+        }
+    }
+
+    /// What a callback does late comes later still: so does what it did after that, such as setting a
+    /// timer for the answer.
+    #[cold]
+    pub(crate) fn put_timers_off(&mut self, id: NodeId, event: EventId, by: Span) {
+        let Self { nodes, queue, .. } = self;
+        let clock = &nodes[id.index()].clock;
+        queue.retime(|entry| match &mut entry.event {
+            Event::Timer { node, local, .. } if *node == id && entry.cause == event.raw() => {
+                *local = *local + by;
+                Some(clock.true_time(*local))
+            }
+            _ => None,
+        });
+    }
+
+    fn do_deed(&mut self, node: NodeId, deed: Deed<P>) {
         match deed {
             Deed::Send { to, message, announced: false } => self.send(node, to, message),
             Deed::Send { to, message, announced: true } => self.send_watched(node, to, message),

@@ -105,11 +105,11 @@ impl<E> Queue<E> {
     }
 
     /// Puts every event at a new time for which `retime` gives one; whether any has moved.
-    pub(crate) fn retime(&mut self, mut retime: impl FnMut(&E) -> Option<Instant>) -> bool {
+    pub(crate) fn retime(&mut self, mut retime: impl FnMut(&mut Entry<E>) -> Option<Instant>) -> bool {
         let mut any = false;
         for slot in 0..self.slots.len() {
             let place = &mut self.slots[slot];
-            let Some(time) = place.entry.as_ref().and_then(|entry| retime(&entry.event)) else { continue };
+            let Some(time) = place.entry.as_mut().and_then(&mut retime) else { continue };
             let tie = (place.key >> 32) as u32;
             let moved = key(time, tie, slot as u32);
             if moved != place.key {
@@ -225,7 +225,7 @@ mod tests {
                         prop_assert_eq!(gone.is_some(), alive.remove(&target.id).is_some());
                     }
                     1 => {
-                        queue.retime(|event| (*event == target.id).then(|| Instant::from_nanos(time + 7)));
+                        queue.retime(|entry| (entry.event == target.id).then(|| Instant::from_nanos(time + 7)));
                         alive.entry(target.id).and_modify(|at| *at = time + 7);
                     }
                     _ => {}

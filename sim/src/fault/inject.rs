@@ -1,6 +1,6 @@
 //! Faults at work: what begins and ends when, and the faults of nodes themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::trigger::{Moment, Watch};
 use super::{Fault, Kind, What, When};
@@ -537,6 +537,16 @@ impl<P: Protocol> Kernel<P> {
     fn pause(&mut self, fault: u32, id: NodeId, until: Instant) {
         let in_callback = self.current.node == id && !self.current.dead;
         let node = self.node_mut(id);
+        // What was to be done late when an earlier pause ends is done later.
+        let longer = until.since(node.paused_until);
+        let late: BTreeSet<u64> =
+            node.held.iter().filter(|entry| entry.event.is_late()).map(|it| it.cause).collect();
+        if node.paused > 0 && longer > Span::ZERO {
+            for event in late {
+                self.put_timers_off(id, EventId::from_raw(event), longer);
+            }
+        }
+        let node = self.node_mut(id);
         node.paused += 1;
         node.paused_until = node.paused_until.max(until);
         node.paused_by.push(fault);
@@ -587,7 +597,7 @@ impl<P: Protocol> Kernel<P> {
         let Self { nodes, queue, .. } = self;
         let clock = &mut nodes[id.index()].clock;
         clock.add_drift(now, ppm);
-        queue.retime(|event| match event {
+        queue.retime(|entry| match &entry.event {
             Event::Timer { node, local, .. } if *node == id => Some(clock.true_time(*local).max(now)),
             _ => None,
         })

@@ -10,10 +10,10 @@ use super::strategy::{Case, Strategy};
 use super::{Experiment, Faulty, Outcome as _, Tracing};
 use crate::fault::Fault;
 use crate::schedule::Delay;
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 
-/// How long a delayed message takes: longer than what it races with, shorter than most time-outs.
-const DELAY: Span = Span::from_millis(200);
+/// By how much a delayed message is later, in jitters: it comes after everything that it races with.
+const DELAY: u64 = 4;
 
 /// Something that can be done to the base run.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl<P: Lists> Exhaustive<P> {
             let places = boundaries(trace, outcome.nodes(), Instant::from_nanos(menu.window.end));
             let faults = places.iter().flat_map(|place| faults_at(place, &menu));
             entries.extend(faults.map(Entry::Fault));
-            let delays = places.iter().filter_map(|place| delay_at(place, DELAY));
+            let delays = places.iter().filter_map(|place| delay_at(place, menu.jitter.times(DELAY)));
             entries.extend(delays.map(Entry::Delay));
         }
         Self { seed, plan, entries, most }

@@ -11,16 +11,15 @@ use std::collections::BTreeMap;
 
 use super::shrink::Lists;
 use super::strategy::{Case, Strategy};
-use super::{Experiment, Outcome as _, Tracing};
+use super::{Faulty, Outcome as _, Tracing};
 use crate::random::{Key, Purpose, Stream};
 use crate::schedule::{Delay, Which};
 use crate::time::Span;
 use crate::trace::{Happening, Trace};
 
-/// By how much the slowest link is slower: one of these for a seed. More would be no schedule of its
-/// own but a fault: time-outs would run out.
-const REACH: [Span; 4] =
-    [Span::from_millis(5), Span::from_millis(20), Span::from_millis(60), Span::from_millis(150)];
+/// By how much the slowest link is slower, in quarters of the jitter that messages have anyway: one of
+/// these for a seed. More would be no schedule but a fault, and time-outs would run out.
+const REACH: [u64; 4] = [1, 2, 4, 8];
 
 /// The largest depth.
 const DEPTH: u64 = 3;
@@ -30,6 +29,7 @@ const DEPTH: u64 = 3;
 pub struct Priorities<'a, E> {
     experiment: &'a E,
     links: Vec<Link>,
+    jitter: Span,
 }
 
 /// A direction of a link, and how many messages it carries.
@@ -40,7 +40,7 @@ struct Link {
     messages: u32,
 }
 
-impl<'a, E: Experiment> Priorities<'a, E>
+impl<'a, E: Faulty> Priorities<'a, E>
 where
     E::Plan: Lists,
 {
@@ -50,16 +50,18 @@ where
         let calm = E::Plan::of(items, Vec::new(), Vec::new());
         let outcome = experiment.run(seed, &calm, Tracing::On);
         let links = outcome.trace().map_or_else(Vec::new, |trace| links(trace, outcome.nodes()));
-        Self { experiment, links }
+        let jitter = experiment.menu().map_or(Span::ZERO, |menu| menu.jitter);
+        Self { experiment, links, jitter }
     }
 
     fn delays(&self, draw: &mut Stream) -> Vec<Delay> {
-        let Some(reach) = draw.pick(&REACH).copied() else { return Vec::new() };
+        let quarters = draw.pick(&REACH).copied().unwrap_or(0);
+        let reach = Span::from_nanos(self.jitter.as_nanos() / 4).times(quarters);
         let mut ranks: Vec<u64> = (0..self.links.len() as u64).collect();
         let mut delays = Vec::new();
         for link in &self.links {
             let rank = ranks.swap_remove(draw.below(ranks.len() as u64) as usize);
-            let by = Span::from_nanos(reach.as_nanos() / self.links.len() as u64 * rank / 100_000 * 100_000);
+            let by = Span::from_nanos(reach.as_nanos() / self.links.len() as u64 * rank / 1_000 * 1_000);
             if by > Span::ZERO {
                 delays.push(delay(link, Which::From(1), by));
             }
@@ -97,7 +99,7 @@ fn links(trace: &Trace, names: &[String]) -> Vec<Link> {
     count.into_iter().map(|((from, to), messages)| Link { from, to, messages }).collect()
 }
 
-impl<E: Experiment> Strategy<E> for Priorities<'_, E>
+impl<E: Faulty> Strategy<E> for Priorities<'_, E>
 where
     E::Plan: Lists,
 {

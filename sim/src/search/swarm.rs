@@ -35,6 +35,9 @@ pub struct Menu {
     pub nodes: Vec<String>,
     /// The nodes that a power cut hits together.
     pub powered_together: Vec<String>,
+    /// By how much the times that messages take differ without any fault: what a search over schedules
+    /// may move them by.
+    pub jitter: Span,
     /// The instants that matter, by the node on which they come.
     pub moments: Vec<(String, Event)>,
 }
@@ -352,6 +355,7 @@ mod tests {
             targets: nodes[..2].to_vec(),
             nodes: nodes.clone(),
             powered_together: nodes,
+            jitter: Span::from_millis(4),
             moments: vec![("a".to_owned(), Event::Sends("Go".to_owned()))],
         }
     }
