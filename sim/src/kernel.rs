@@ -216,7 +216,7 @@ impl<P: Protocol> Kernel<P> {
         let clock = &nodes[id.index()].clock;
         queue.retime(|entry| match &mut entry.event {
             Event::Timer { node, local, .. } if *node == id && entry.cause == event.raw() => {
-                *local = *local + by;
+                *local += by;
                 Some(clock.true_time(*local))
             }
             _ => None,
