@@ -76,7 +76,7 @@ pub trait Diagnose: Experiment {
 }
 
 /// In how many other schedules a smaller plan is tried, once the schedule at hand has no smaller one.
-const SCHEDULES: u32 = 24;
+const SCHEDULES: u32 = 60;
 
 /// How far shrinking may go.
 #[derive(Clone, Copy)]
