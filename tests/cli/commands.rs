@@ -105,7 +105,9 @@ fn completions_are_printed_for_each_shell() {
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {
     let here = Here::new();
-    for command in ["", "run", "replay", "check", "list", "explain", "new", "demo", "completions"] {
+    for command in
+        ["", "run", "replay", "shrink", "check", "list", "explain", "new", "bugs", "demo", "completions"]
+    {
         let args: Vec<_> = [command, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
         let ran = here.run(&args);
         assert_eq!(ran.code, 0);

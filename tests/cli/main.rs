@@ -2,6 +2,7 @@
 
 mod commands;
 mod exits;
+mod finding;
 mod known;
 mod output;
 mod replay;
