@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use millpond::model::scenario::nearest::nearest;
 use millpond::sim::search::systematic::Depth;
-use millpond::sim::time::Span;
+use millpond::sim::time::{Instant, Span};
 use millpond::{Expect, Invariant};
 
 use crate::search::Search;
@@ -82,10 +82,10 @@ Exits 1 as long as the failure is there and 0 once it is gone, as `git bisect ru
 
 Examples:
   millpond replay millpond.out/failures/totals-9f3c2a71.ron
-  millpond replay scenarios/totals.ron --seed 417
+  millpond replay scenarios/totals.ron --seed 417 --trace run.svg --from 4s --to 6s
 
 What exit codes mean: millpond explain exit-codes")]
-    Replay(Replay),
+    Replay(Box<Replay>),
     /// Look longer for the smallest cause of a failure, and write it as a file of its own
     #[command(after_help = "\
 Ctrl-C ends it with what has been reached.
@@ -270,6 +270,27 @@ pub(crate) struct Replay {
     /// The seed to run
     #[arg(long, value_name = "N", env = "MILLPOND_SEED")]
     pub(crate) seed: Option<u64>,
+    /// Also write its trace: the ending says how (.jsonl, .json for Perfetto, .shiviz, .mmd, .svg)
+    #[arg(long, value_name = "FILE", help_heading = "Trace")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Compare with another trace (.jsonl) or run (.ron), and print the first difference
+    #[arg(long, value_name = "FILE", help_heading = "Trace")]
+    pub(crate) against: Option<PathBuf>,
+    /// Only what happens from this time on, such as `4.2s`
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Trace")]
+    pub(crate) from: Option<Instant>,
+    /// Only what happens up to this time
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Trace")]
+    pub(crate) to: Option<Instant>,
+    /// Only what concerns this node; may be given several times
+    #[arg(long, value_name = "NAME", help_heading = "Trace")]
+    pub(crate) node: Vec<String>,
+    /// Only messages or points of this kind, such as `Commit`; may be given several times
+    #[arg(long, value_name = "KIND", help_heading = "Trace")]
+    pub(crate) kind: Vec<String>,
+    /// In diagrams also what says no more than that all is well, such as heartbeats
+    #[arg(long, help_heading = "Trace")]
+    pub(crate) all: bool,
     /// Take the failing run up again after each step of its story, and tell how likely the failure is
     #[arg(long)]
     pub(crate) blame: bool,
@@ -477,6 +498,10 @@ pub(crate) enum Progress {
     Lines,
     /// Nothing
     None,
+}
+
+fn time(text: &str) -> Result<Instant, String> {
+    text.parse::<Span>().map(|span| Instant::ZERO + span).map_err(|error| error.to_string())
 }
 
 fn depth(text: &str) -> Result<Depth, String> {

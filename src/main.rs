@@ -13,6 +13,7 @@ mod progress;
 mod search;
 mod select;
 mod story;
+mod traces;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -14,6 +14,7 @@
 //! | [`describe`] | faults in words |
 //! | [`group`] | failures that look alike |
 //! | [`folder`] | the folder of results |
+//! | [`trace`] | traces as JSON lines, for Perfetto and ShiViz, as diagrams |
 //! | [`diagnostic`] | mistakes in scenario files |
 
 pub mod block;
@@ -29,3 +30,4 @@ pub mod group;
 pub mod json;
 pub mod judge;
 pub mod junit;
+pub mod trace;

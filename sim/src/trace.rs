@@ -19,7 +19,8 @@ impl EventId {
     /// The start of the world, the first cause.
     pub const GENESIS: Self = Self(0);
 
-    pub(crate) const fn event(number: u64) -> Self {
+    /// The event with this number.
+    pub const fn event(number: u64) -> Self {
         Self(number)
     }
 

@@ -20,6 +20,7 @@ use crate::output;
 use crate::panics;
 use crate::select::{self, Entry};
 use crate::story::{self, Failed};
+use crate::traces;
 
 /// Runs it twice, tells what broke, and compares with what was recorded.
 pub(crate) fn replay(args: &Replay, taste: &Taste) -> Exit {
@@ -44,7 +45,11 @@ pub(crate) fn replay(args: &Replay, taste: &Taste) -> Exit {
         Ok(told) => told,
         Err(exit) => return exit,
     };
-    told.exit.and(output::print(taste.color, &told.text))
+    let traced = match traces::replay(args, &entry, seed) {
+        Ok(text) => text,
+        Err(exit) => return exit,
+    };
+    told.exit.and(output::print(taste.color, &(told.text + &traced)))
 }
 
 /// What a replay says, and how it ends.

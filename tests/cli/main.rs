@@ -8,3 +8,4 @@ mod output;
 mod replay;
 mod stopping;
 mod support;
+mod traces;
