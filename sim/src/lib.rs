@@ -17,6 +17,70 @@
 //! | [`search`] | the search over runs: campaigns over seeds, the determinism check |
 //! | `orders` | which events followed each other, for a search that is guided by it |
 //! | [`trace`], `fingerprint` | what happened: in lines when asked, in 64 bits always |
+//!
+//! A false claim, and how it is refuted: a node that answers "stored" before its sync has ended.
+//!
+//! ```
+//! use millpond_sim::fault::{Event, Fault, Trigger, What, When};
+//! use millpond_sim::time::{Instant, Span};
+//! use millpond_sim::{Actor, Context, Message, NodeId, Note, Protocol, Settings, World};
+//!
+//! #[derive(Clone, Copy, Debug)]
+//! enum Msg { Store, Stored }
+//! impl std::fmt::Display for Msg {
+//!     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{self:?}") }
+//! }
+//! impl Message for Msg {
+//!     fn kind(&self) -> &'static str { match self { Msg::Store => "Store", Msg::Stored => "Stored" } }
+//!     fn digest(&self) -> u64 { *self as u64 }
+//! }
+//!
+//! /// How many entries the server has found on its disk at a start.
+//! struct Found(usize);
+//! impl std::fmt::Display for Found {
+//!     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{}", self.0) }
+//! }
+//! impl Note for Found { fn digest(&self) -> u64 { self.0 as u64 } }
+//!
+//! struct Store;
+//! impl Protocol for Store { type Message = Msg; type Stored = (); type Note = Found; }
+//!
+//! struct Server;
+//! impl Actor<Store> for Server {
+//!     fn start(&mut self, context: &mut Context<'_, Store>) {
+//!         let log = context.disk().log("entries");
+//!         let found = context.disk().len(log);
+//!         context.note(Found(found));
+//!     }
+//!     fn message(&mut self, context: &mut Context<'_, Store>, from: NodeId, _: Msg) {
+//!         let log = context.disk().log("entries");
+//!         if context.append(log, ()).is_ok() {
+//!             context.sync();
+//!             context.send(from, Msg::Stored); // Too early: the sync has only begun.
+//!         }
+//!     }
+//! }
+//!
+//! struct Client(NodeId);
+//! impl Actor<Store> for Client {
+//!     fn start(&mut self, context: &mut Context<'_, Store>) { context.send(self.0, Msg::Store) }
+//!     fn message(&mut self, _: &mut Context<'_, Store>, _: NodeId, _: Msg) {}
+//! }
+//!
+//! // The claim: what was answered with "stored" is there after a crash. The crash comes where it hurts.
+//! let answered = Trigger { node: "server".into(), event: Event::Sends("Stored".into()), nth: 1 };
+//! let crash = What::Crash { nodes: vec!["server".into()], down: Span::from_millis(10) };
+//! let plan = [Fault { when: When::After(answered), what: crash }];
+//! let refuted = (0..100).find(|seed| {
+//!     let mut world: World<Store> = World::new(Settings { seed: *seed, ..Settings::default() });
+//!     let server = world.add_node("server", |_| Box::new(Server));
+//!     world.add_node("client", move |_| Box::new(Client(server)));
+//!     let (heals, end) = (Instant::from_nanos(500_000_000), Instant::from_nanos(1_000_000_000));
+//!     let record = world.run(&plan, heals, end).expect("the plan names nodes of this world");
+//!     record.history.last().is_some_and(|noted| noted.incarnation == 1 && noted.note.0 == 0)
+//! });
+//! assert!(refuted.is_some(), "some seed loses what was answered");
+//! ```
 
 pub mod actor;
 pub mod clock;
