@@ -271,28 +271,28 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "N", env = "MILLPOND_SEED")]
     pub(crate) seed: Option<u64>,
     /// Also write its trace: the ending says how (.jsonl, .json for Perfetto, .shiviz, .mmd, .svg)
-    #[arg(long, value_name = "FILE", help_heading = "Trace")]
+    #[arg(long, value_name = "FILE", env = "MILLPOND_TRACE", help_heading = "Trace")]
     pub(crate) trace: Option<PathBuf>,
     /// Compare with another trace (.jsonl) or run (.ron), and print the first difference
-    #[arg(long, value_name = "FILE", help_heading = "Trace")]
+    #[arg(long, value_name = "FILE", env = "MILLPOND_AGAINST", help_heading = "Trace")]
     pub(crate) against: Option<PathBuf>,
     /// Only what happens from this time on, such as `4.2s`
-    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Trace")]
+    #[arg(long, value_name = "TIME", value_parser = time, env = "MILLPOND_FROM", help_heading = "Trace")]
     pub(crate) from: Option<Instant>,
     /// Only what happens up to this time
-    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Trace")]
+    #[arg(long, value_name = "TIME", value_parser = time, env = "MILLPOND_TO", help_heading = "Trace")]
     pub(crate) to: Option<Instant>,
     /// Only what concerns this node; may be given several times
-    #[arg(long, value_name = "NAME", help_heading = "Trace")]
+    #[arg(long, value_name = "NAME", env = "MILLPOND_NODE", help_heading = "Trace")]
     pub(crate) node: Vec<String>,
     /// Only messages or points of this kind, such as `Commit`; may be given several times
-    #[arg(long, value_name = "KIND", help_heading = "Trace")]
+    #[arg(long, value_name = "KIND", env = "MILLPOND_KIND", help_heading = "Trace")]
     pub(crate) kind: Vec<String>,
     /// In diagrams also what says no more than that all is well, such as heartbeats
-    #[arg(long, help_heading = "Trace")]
+    #[arg(long, env = "MILLPOND_ALL", value_parser = FalseyValueParser::new(), help_heading = "Trace")]
     pub(crate) all: bool,
     /// Take the failing run up again after each step of its story, and tell how likely the failure is
-    #[arg(long)]
+    #[arg(long, env = "MILLPOND_BLAME", value_parser = FalseyValueParser::new())]
     pub(crate) blame: bool,
 }
 
@@ -312,10 +312,10 @@ pub(crate) struct Shrink {
     #[arg(long, value_name = "N", default_value = "100", env = "MILLPOND_SCHEDULES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) schedules: u32,
     /// Where to write [default: the folder of FILE]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", env = "MILLPOND_OUT")]
     pub(crate) out: Option<PathBuf>,
     /// Also write a Rust test that runs the file
-    #[arg(long)]
+    #[arg(long, env = "MILLPOND_TEST", value_parser = FalseyValueParser::new())]
     pub(crate) test: bool,
 }
 
@@ -330,19 +330,19 @@ pub(crate) struct Bugs {
     #[arg(long, value_name = "STRATEGY", default_value = "mix", env = "MILLPOND_SEARCH")]
     pub(crate) search: SearchWith,
     /// How many campaigns look for each bug, each from another start
-    #[arg(long, value_name = "N", default_value = "9", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value = "9", env = "MILLPOND_CAMPAIGNS", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) campaigns: u32,
     /// The most cases of a campaign
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value = "2000", env = "MILLPOND_MOST", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) most: u64,
     /// How many seeds each correct twin runs
-    #[arg(long, value_name = "N", default_value = "1000")]
+    #[arg(long, value_name = "N", default_value = "1000", env = "MILLPOND_TWINS")]
     pub(crate) twins: u64,
     /// How many threads; negative: so many fewer than there are cores [default: all cores]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, env = "MILLPOND_JOBS")]
     pub(crate) jobs: Option<Jobs>,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, env = "MILLPOND_JSON", value_parser = FalseyValueParser::new())]
     pub(crate) json: bool,
 }
 

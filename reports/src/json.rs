@@ -6,11 +6,13 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use millpond_sim::search::certificate::Share;
 use serde_json::{Map, Value, json};
 
 use crate::event::{End, Event, Finished, Reader, Start};
-use crate::failure::{Cause, Failure};
+use crate::failure::{Cause, Explanation, Failure, Size};
 use crate::folder::write_whole;
+use crate::group::shape;
 
 /// The number of this format.
 pub const FORMAT: u32 = 1;
@@ -117,6 +119,9 @@ fn failure(failure: &Failure) -> Value {
         "sentence": sentence, "broken": verdicts.map(broken).collect::<Vec<_>>(),
         "file": failure.file, "replay": failure.replay,
     });
+    if let Some(explanation) = &failure.explanation {
+        value["explanation"] = self::explanation(failure, explanation);
+    }
     if let Cause::Unsteady(difference) = &failure.cause {
         value["fingerprints"] = difference.fingerprints.map(hex).to_vec().into();
         value["first_difference"] = match &difference.lines {
@@ -129,6 +134,31 @@ fn failure(failure: &Failure) -> Value {
         };
     }
     value
+}
+
+/// What was found out about a failure.
+fn explanation(failure: &Failure, explanation: &Explanation) -> Value {
+    let size =
+        |Size { faults, records, delays }| json!({ "faults": faults, "records": records, "delays": delays });
+    let share = |share: &Share| json!([share.failing, share.of]);
+    let shares = |list: &[Share]| list.iter().map(share).collect::<Vec<_>>();
+    let shrunk = explanation.shrunk.as_ref().map(|shrunk| {
+        let slipped = shrunk.slipped.iter().map(|(invariant, _)| format!("{invariant:?}"));
+        json!({
+            "from": size(shrunk.from), "to": size(Size::of(&failure.plan)), "runs": shrunk.runs,
+            "minimal": shrunk.minimal, "slipped": slipped.collect::<Vec<_>>(),
+        })
+    });
+    let certificate = explanation.certificate.as_ref().map(|it| {
+        json!({
+            "whole": share(&it.whole), "without_fault": shares(&it.without_fault),
+            "without_delay": shares(&it.without_delay), "without_record": shares(&it.without_item),
+        })
+    });
+    json!({
+        "schedule": failure.schedule, "shape": shape(&failure.plan), "shrunk": shrunk,
+        "certificate": certificate, "story": explanation.story.len(),
+    })
 }
 
 fn scenario(finished: &Finished) -> Value {
