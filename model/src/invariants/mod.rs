@@ -9,6 +9,8 @@ mod partition_order;
 mod read_your_writes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verdict_tests;
 
 use millpond_sim::{Ending, Limit};
 
