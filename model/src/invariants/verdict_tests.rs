@@ -109,7 +109,11 @@ fn whats(violation: &Violation) -> Vec<&str> {
 #[test]
 fn rows_one_by_one_none_missing_none_twice_none_wrong() {
     let run = || Run::pipeline("Append", "", "ExactlyOnceOutput");
-    let missing = run().in_sink(|dump| drop(dump.rows.remove(2))).says(EXACTLY, "has no row in ledger");
+    let missing = run()
+        .in_sink(|dump| {
+            dump.rows.remove(2);
+        })
+        .says(EXACTLY, "has no row in ledger");
     assert!(missing.sentence.contains("orders/0 offset 2"), "{}", missing.sentence);
     let seen = whats(&missing);
     assert_eq!(seen.len(), 2, "the write of that record and the final reading: {seen:?}");
@@ -159,7 +163,9 @@ fn rows_by_key_have_the_last_value() {
     assert!((2..=6).contains(&seen.len()), "{seen:?}");
     assert!(seen.iter().rev().skip(1).all(|what| what.contains("is applied")), "{seen:?}");
     run()
-        .in_sink(|dump| drop(dump.rows.remove(0)))
+        .in_sink(|dump| {
+            dump.rows.remove(0);
+        })
         .says(EXACTLY, " is missing in ledger; the reference has ");
     let extra = run().in_sink(|dump| dump.rows.push(Row { key: Key::new(9), ..dump.rows[0] }));
     extra.says(EXACTLY, "k9 has ");
@@ -186,7 +192,11 @@ fn increments_have_the_sum() {
     for write in ["Increment", "Guarded"] {
         let run = || Run::pipeline(write, "", "ExactlyOnceOutput");
         run().in_sink(|dump| dump.rows[0].value -= 1).says(EXACTLY, " in ledger; the reference has ");
-        run().in_sink(|dump| drop(dump.rows.remove(0))).says(EXACTLY, " is missing in ledger");
+        run()
+            .in_sink(|dump| {
+                dump.rows.remove(0);
+            })
+            .says(EXACTLY, " is missing in ledger");
     }
 }
 
@@ -197,7 +207,9 @@ fn records_of_an_output_topic_come_as_often_as_expected() {
         .in_log("totals/0", |log| log.push(log[0]))
         .says(EXACTLY, " is in totals 2 times; the reference has it 1 times");
     run()
-        .in_log("totals/0", |log| drop(log.remove(0)))
+        .in_log("totals/0", |log| {
+            log.remove(0);
+        })
         .says(EXACTLY, " is in totals 0 times; the reference has it 1 times");
     let watermark = run().in_log("totals/0", |log| log.push(Record { kind: Kind::Watermark, ..log[0] }));
     assert!(watermark.verdicts().iter().all(|verdict| verdict.count == 0), "a watermark is no record");
@@ -270,7 +282,11 @@ fn what_was_polled_is_what_the_log_holds() {
         "{}",
         violation.sentence
     );
-    run().in_log("orders/0", |log| drop(log.pop())).says(order, "and nothing at the end");
+    run()
+        .in_log("orders/0", |log| {
+            log.pop();
+        })
+        .says(order, "and nothing at the end");
 }
 
 #[test]
