@@ -50,3 +50,14 @@ fn fingerprints_are_those_of_this_engine() {
     let moved: Vec<_> = actual.lines().zip(golden.lines()).filter(|(one, two)| one != two).collect();
     assert!(actual == golden, "fingerprints moved (new, golden): {moved:#?}");
 }
+
+#[test]
+fn a_failure_that_was_recorded_fails_as_recorded_in_every_build() {
+    let text = include_str!("golden/failure.ron");
+    let found = millpond::read(text).expect("a scenario without mistakes").found.expect("a recorded failure");
+    let outcome = millpond::replay("failure", text).expect("a scenario without mistakes");
+    assert!(outcome.broken().any(|verdict| verdict.invariant == found.broke));
+    if found.engine == millpond::sim::ENGINE {
+        assert_eq!(format!("{:016x}", outcome.fingerprint), found.fingerprint);
+    }
+}
