@@ -13,14 +13,12 @@ use millpond::reports::folder::Folder;
 use millpond::reports::judge::{self, Judgement, Tally};
 use millpond::sim::search::campaign::Crash;
 use millpond::sim::search::determinism::Checked;
-use millpond::sim::search::strategy::{Case, Quiet, Searching};
+use millpond::sim::search::strategy::{Case, Quiet, drive};
 use millpond::sim::search::swarm::Menu;
 use millpond::sim::search::systematic::Depth;
 use millpond::sim::search::{Faulty, Forkable};
 use millpond::sim::{ENGINE, Fork};
-use millpond::{
-    Experiment, Invariant, Options, Plan, Repeat, Totals, Tracing, Trial, TrialOutcome, Twice, campaign,
-};
+use millpond::{Experiment, Invariant, Options, Plan, Repeat, Tracing, Trial, TrialOutcome};
 
 use crate::args::MaxFail;
 use crate::clock::Stopwatch;
@@ -180,29 +178,10 @@ impl Campaign<'_> {
             stopped_by: None,
             exit: Exit::Good,
         };
-        let mut totals = Totals::default();
-        while totals.runs < count {
-            let round = strategy.round().unwrap_or(u64::MAX).min(count - totals.runs);
-            let options = Options { start: start + totals.runs, count: round, jobs: self.jobs, stop: &stop };
-            let searching = Searching { experiment: &focus, strategy: &*strategy };
-            let twice = Twice { experiment: &searching, repeat };
-            let mut learnt = Vec::new();
-            let ran = campaign::run(&twice, &options, |number, checked| {
-                let case = strategy.case(number);
-                if strategy.round().is_some() {
-                    learnt.push((number, case.clone(), checked.outcome.clone()));
-                }
-                watch.seed(case, checked)
-            });
-            let ran = ran.map_err(|crash| Broken { scenario: entry.name.clone(), crash })?;
-            totals.join(&ran);
-            if ran.runs < round || watch.stopped_by.is_some() {
-                break;
-            }
-            for (number, case, outcome) in &learnt {
-                strategy.learn(*number, case, outcome);
-            }
-        }
+        let options = Options { start, count, jobs: self.jobs, stop: &stop };
+        let totals =
+            drive(&focus, &mut *strategy, &options, repeat, |case, checked| watch.seed(case, checked));
+        let totals = totals.map_err(|crash| Broken { scenario: entry.name.clone(), crash })?;
         let about = strategy.about();
         let Watch { mut tally, first, failed, exit, fingerprint, stopped_by, .. } = watch;
 

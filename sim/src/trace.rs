@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::actor::Protocol;
+use crate::fault::Event;
 use crate::node::NodeId;
 use crate::time::Instant;
 
@@ -117,6 +118,25 @@ pub struct Line {
 }
 
 impl Line {
+    /// What a trigger can wait for here: a message that is sent or received, or a labelled point.
+    pub fn event(&self) -> Option<Event> {
+        let kind = || self.told.kind.to_owned();
+        match self.happening {
+            Happening::Send { .. } => Some(Event::Sends(kind())),
+            Happening::Deliver { .. } => Some(Event::Receives(kind())),
+            Happening::Point => Some(Event::Reaches(kind())),
+            Happening::Start
+            | Happening::Lost { .. }
+            | Happening::Timer
+            | Happening::Synced
+            | Happening::Down
+            | Happening::Pause
+            | Happening::Fault
+            | Happening::Note
+            | Happening::Probe => None,
+        }
+    }
+
     /// Whether this fault of the plan begins here.
     pub fn begins(&self, fault: usize) -> bool {
         self.happening == Happening::Fault

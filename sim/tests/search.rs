@@ -8,9 +8,10 @@ use millpond_sim::digest;
 use millpond_sim::fault::{Fault, Kind, What, When};
 use millpond_sim::schedule::{Delay, Which};
 use millpond_sim::search::certificate::{Share, certify};
+use millpond_sim::search::determinism::Repeat;
 use millpond_sim::search::guided::Guided;
 use millpond_sim::search::shrink::{Budget, Diagnose, Lists, Shrunk, shrink};
-use millpond_sim::search::strategy::{Mix, Searching, Strategy, Swarm};
+use millpond_sim::search::strategy::{Mix, Strategy, Swarm, drive};
 use millpond_sim::search::{Experiment, Outcome, Tracing, campaign};
 use millpond_sim::time::{Instant, Span};
 use millpond_sim::trace::Trace;
@@ -68,6 +69,7 @@ enum Symptom {
     Other,
 }
 
+#[derive(Clone)]
 struct Known {
     symptoms: Vec<Symptom>,
     probe: [(&'static str, u64); 1],
@@ -260,23 +262,11 @@ fn a_guided_search_is_the_same_at_any_number_of_threads() {
         .into_iter()
         .map(|jobs| {
             let mut guided = Guided::new(&exam);
-            let mut sum = 0u64;
-            for round in 0..4 {
-                let size = Strategy::<Exam>::round(&guided).expect("it learns");
-                let jobs = NonZeroUsize::new(jobs).expect("not none");
-                let options = campaign::Options { start: round * size, count: size, jobs, stop: &|| false };
-                let mut learnt = Vec::new();
-                let searching = Searching { experiment: &exam, strategy: &guided };
-                let totals = campaign::run(&searching, &options, |number, outcome| {
-                    learnt.push((number, guided.case(number), outcome));
-                    ControlFlow::Continue(())
-                });
-                sum = sum.wrapping_add(totals.expect("nothing panics").sum);
-                for (number, case, outcome) in &learnt {
-                    guided.learn(*number, case, outcome);
-                }
-            }
-            sum
+            let jobs = NonZeroUsize::new(jobs).expect("not none");
+            let options = campaign::Options { start: 0, count: 500, jobs, stop: &|| false };
+            let totals =
+                drive(&exam, &mut guided, &options, Repeat::Sample, |_, _| ControlFlow::Continue(()));
+            totals.expect("nothing panics").sum
         })
         .collect();
     assert_eq!(sums.len(), 1);

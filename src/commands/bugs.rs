@@ -11,10 +11,9 @@ use millpond::reports::catalogue::{Bug, Campaigns, Catalogue, Shrunk, Twin};
 use millpond::reports::failure::{Failure, Size};
 use millpond::reports::judge;
 use millpond::sim::search::campaign::Crash;
-use millpond::sim::search::determinism::Checked;
-use millpond::sim::search::strategy::Searching;
+use millpond::sim::search::strategy::drive;
 use millpond::sim::search::systematic::Depth;
-use millpond::{Invariant, Options, Trial, campaign};
+use millpond::{Invariant, Options, Repeat, Trial};
 
 use crate::args::{self, Jobs, SearchWith, Taste};
 use crate::campaign::Focus;
@@ -140,48 +139,28 @@ fn first(
         Some(cases) => (0, cases.min(args.most)),
         None => (start, args.most),
     };
-    let (mut runs, mut found) = (0, None);
-    while runs < most && found.is_none() && interrupt::asked().is_none() {
-        let round = strategy.round().unwrap_or(u64::MAX).min(most - runs);
-        let stop = || interrupt::asked().is_some();
-        let options =
-            Options { start: begin + runs, count: round, jobs: Jobs::threads(args.jobs), stop: &stop };
-        let searching = Searching { experiment: focus, strategy: &*strategy };
-        let mut learnt = Vec::new();
-        let totals = campaign::run(&searching, &options, |number, outcome| {
-            let case = strategy.case(number);
-            if strategy.round().is_some() {
-                learnt.push((number, case.clone(), outcome.clone()));
-            }
-            let failed = Failed { entry, only: None, seed: case.seed };
-            found = failed.failure(case.plan, Checked { outcome, difference: None });
-            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        runs += totals.runs;
-        learnt.iter().for_each(|(number, case, outcome)| strategy.learn(*number, case, outcome));
-    }
-    Ok(found.map(|failure| (runs, failure)))
+    let stop = || interrupt::asked().is_some();
+    let options = Options { start: begin, count: most, jobs: Jobs::threads(args.jobs), stop: &stop };
+    let mut found = None;
+    let totals = drive(focus, &mut *strategy, &options, Repeat::Sample, |case, checked| {
+        found = Failed { entry, only: None, seed: case.seed }.failure(case.plan, checked);
+        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(found.map(|failure| (totals.runs, failure)))
 }
 
 /// Runs a correct twin, which must be left in peace.
 fn twin(args: &args::Bugs, entry: &Entry) -> Result<Twin, Crash> {
     let trial = Trial::new(&entry.name, entry.scenario.clone());
     let focus = Focus { trial: &trial, only: None };
-    let strategy = Search::default().strategy(&focus, 0, Depth::One);
-    let searching = Searching { experiment: &focus, strategy: &*strategy };
+    let mut strategy = Search::default().strategy(&focus, 0, Depth::One);
     let stop = || interrupt::asked().is_some();
     let options = Options { start: 0, count: args.twins, jobs: Jobs::threads(args.jobs), stop: &stop };
     let mut alarm = None;
-    let totals = campaign::run(&searching, &options, |number, outcome| {
-        let failed = Failed { entry, only: None, seed: number };
-        let failure = failed.failure(strategy.case(number).plan, Checked { outcome, difference: None });
-        match failure {
-            Some(failure) => {
-                alarm = Some((failure.seed, failure.cause.name()));
-                ControlFlow::Break(())
-            }
-            None => ControlFlow::Continue(()),
-        }
+    let totals = drive(&focus, &mut *strategy, &options, Repeat::Sample, |case, checked| {
+        let failure = Failed { entry, only: None, seed: case.seed }.failure(case.plan, checked);
+        alarm = failure.map(|failure| (failure.seed, failure.cause.name()));
+        if alarm.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(Twin { name: entry.name.clone(), seeds: totals.runs, alarm })
 }

@@ -8,7 +8,7 @@ use super::swarm::{Dish, Menu};
 use crate::fault::{Event, Fault, Kind, Trigger, What, When};
 use crate::schedule::{Delay, Which};
 use crate::time::{Instant, Odds, Span};
-use crate::trace::{Happening, Line, Trace};
+use crate::trace::{Happening, Trace};
 
 /// An effect of a node in a base run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,9 @@ pub fn boundaries(trace: &Trace, names: &[String], until: Instant) -> Vec<Bounda
                     1
                 }
             });
-        let Some(event) = effect(line) else { continue };
+        // What a node receives is another's effect.
+        let received = matches!(line.happening, Happening::Deliver { .. });
+        let Some(event) = line.event().filter(|_| !received) else { continue };
         let nth = match counts.iter_mut().find(|(of, known, _)| *of == node && *known == event) {
             Some((.., count)) => {
                 *count += 1;
@@ -66,23 +68,6 @@ pub fn boundaries(trace: &Trace, names: &[String], until: Instant) -> Vec<Bounda
         }
     }
     found
-}
-
-fn effect(line: &Line) -> Option<Event> {
-    match line.happening {
-        Happening::Send { .. } => Some(Event::Sends(line.told.kind.to_owned())),
-        Happening::Point => Some(Event::Reaches(line.told.kind.to_owned())),
-        Happening::Start
-        | Happening::Deliver { .. }
-        | Happening::Lost { .. }
-        | Happening::Timer
-        | Happening::Synced
-        | Happening::Down
-        | Happening::Pause
-        | Happening::Fault
-        | Happening::Note
-        | Happening::Probe => None,
-    }
 }
 
 /// The faults to try at a boundary.

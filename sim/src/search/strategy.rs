@@ -12,6 +12,10 @@
 //! A strategy gives its cases by number. It is an experiment's wrapper, as the determinism check is:
 //! [`Searching`] makes the two an experiment whose seeds are numbers of cases.
 
+use std::ops::ControlFlow;
+
+use super::campaign::{self, Crash, Options, Totals};
+use super::determinism::{Checked, Repeat, Twice};
 use super::{Experiment, Outcome, Tracing};
 
 /// What is run: a plan, and the seed of the choices that it leaves open.
@@ -113,6 +117,48 @@ impl<E: Experiment> Experiment for Searching<'_, E> {
         let tracing = if tracing == Tracing::Off { self.strategy.tracing() } else { tracing };
         self.experiment.run(case.seed, &case.plan, tracing)
     }
+}
+
+/// Runs the cases of a strategy, round by round where it learns, and hands each on with what came of
+/// it, strictly in the order of their numbers. `options` counts numbers of cases.
+///
+/// # Errors
+/// When the machinery around a run panics.
+pub fn drive<E>(
+    experiment: &E,
+    strategy: &mut (dyn Strategy<E> + '_),
+    options: &Options<'_>,
+    repeat: Repeat,
+    mut each: impl FnMut(Case<E::Plan>, Checked<E::Outcome>) -> ControlFlow<()>,
+) -> Result<Totals, Crash>
+where
+    E: Experiment<Plan: Clone, Outcome: Clone>,
+{
+    let mut totals = Totals::default();
+    while totals.runs < options.count {
+        let round = strategy.round().unwrap_or(u64::MAX).min(options.count - totals.runs);
+        let options = Options { start: options.start + totals.runs, count: round, ..*options };
+        let searching = Searching { experiment, strategy: &*strategy };
+        let mut learnt = Vec::new();
+        let mut broken = false;
+        let ran = campaign::run(&Twice { experiment: &searching, repeat }, &options, |number, checked| {
+            let case = strategy.case(number);
+            if strategy.round().is_some() {
+                learnt.push((number, case.clone(), checked.outcome.clone()));
+            }
+            let flow = each(case, checked);
+            broken = flow.is_break();
+            flow
+        })?;
+        totals.join(&ran);
+        if broken || ran.runs < round {
+            break;
+        }
+        for (number, case, outcome) in &learnt {
+            strategy.learn(*number, case, outcome);
+        }
+    }
+    Ok(totals)
 }
 
 /// How many of a campaign's outcomes in a row had nothing new: no probe that was not reached before

@@ -94,7 +94,7 @@ where
         let (Some(old), Some(time)) = (trigger(&fault.when), struck(fault)) else { return fault.clone() };
         let on_node = |line: &&Line| {
             let name = line.node.and_then(|node| names.get(usize::from(node.number())));
-            name == Some(&old.node) && event(line).as_ref() == Some(&old.event)
+            name == Some(&old.node) && line.event().as_ref() == Some(&old.event)
         };
         let distance = |line: &Line| line.time.as_nanos().abs_diff(time.as_nanos());
         let alike = trace.lines.iter().filter(on_node).enumerate();
@@ -127,7 +127,7 @@ fn around(trace: &Trace, names: &[String], fault: &Fault, time: Instant) -> Vec<
         let mut seen: Vec<(Event, u32)> = Vec::new();
         let mut events = Vec::new();
         for line in trace.lines.iter().filter(on_node) {
-            let Some(event) = event(line) else { continue };
+            let Some(event) = line.event() else { continue };
             let nth = match seen.iter_mut().find(|(known, _)| *known == event) {
                 Some((_, count)) => {
                     *count += 1;
@@ -154,23 +154,4 @@ fn around(trace: &Trace, names: &[String], fault: &Fault, time: Instant) -> Vec<
     }
     candidates.sort_by_key(|(plain, distance, _)| (*plain, *distance));
     candidates.into_iter().map(|(.., when)| when).collect()
-}
-
-/// What a trigger can name of a line.
-fn event(line: &Line) -> Option<Event> {
-    let kind = || line.told.kind.to_owned();
-    match line.happening {
-        Happening::Send { .. } => Some(Event::Sends(kind())),
-        Happening::Deliver { .. } => Some(Event::Receives(kind())),
-        Happening::Point => Some(Event::Reaches(kind())),
-        Happening::Start
-        | Happening::Lost { .. }
-        | Happening::Timer
-        | Happening::Synced
-        | Happening::Down
-        | Happening::Pause
-        | Happening::Fault
-        | Happening::Note
-        | Happening::Probe => None,
-    }
 }
