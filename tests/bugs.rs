@@ -1,7 +1,7 @@
 //! The catalogue of bugs, run small: the harness finds each mistake, blames the invariant that it
 //! breaks and no other, and keeps silent on the correct twin, from which it differs in one thing.
 //!
-//! How many seeds each takes is measured with longer campaigns: `millpond run bugs`.
+//! How many seeds each takes, and how small it gets, is measured by `millpond bugs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ use serde_json::Value;
 /// median one in 11%.
 const ENOUGH: u64 = 2_000;
 
-/// A twin must be silent on so many seeds here. Each was on 30,000 when it was written.
+/// A twin must be silent on so many seeds here. Each was on 100,000 when it was measured.
 const SILENT: u64 = 100;
 
 /// A file of the catalogue.
