@@ -148,3 +148,55 @@ fn text(evidence: &Evidence<'_>, outputs: &[Output]) -> String {
         text
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Key, Kind, RecordId};
+    use millpond_sim::NodeId;
+
+    fn record(number: u32) -> Record {
+        let id = RecordId { sender: NodeId::of_number(0), life: 0, number };
+        Record { id, key: Key::new(0), value: i64::from(number), time: i64::from(number), kind: Kind::Data }
+    }
+
+    /// The inputs and offsets in the order in which they were read; nothing is joined, all passes.
+    fn order(order: Order<'_>) -> Vec<(u16, u64)> {
+        let (one, two): (Vec<_>, Vec<_>) = ((0..6).map(record).collect(), (0..9).map(record).collect());
+        let partitions = [PartitionId(0), PartitionId(1)];
+        let outputs = interleave(&Operator::new(&[], None), &partitions, &[&one, &two], order);
+        outputs.iter().map(|output| (output.from.partition.0, output.from.offset.0)).collect()
+    }
+
+    fn all() -> Vec<(u16, u64)> {
+        (0..6).map(|offset| (0, offset)).chain((0..9).map(|offset| (1, offset))).collect()
+    }
+
+    #[test]
+    fn one_input_can_come_first() {
+        assert_eq!(order(Order::First(0)), all());
+        let second_first: Vec<_> = all()[6..].iter().chain(&all()[..6]).copied().collect();
+        assert_eq!(order(Order::First(1)), second_first);
+    }
+
+    #[test]
+    fn a_drawn_order_reads_all_once_and_each_input_in_its_own_order() {
+        let (mut mixed, mut first_of_second) = (0, 0);
+        for seed in 0..200 {
+            let read = order(Order::Drawn(&mut RunKey::new(seed).stream(Purpose::Interleaving, 0)));
+            let mut sorted = read.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, all());
+            for input in [0, 1] {
+                assert!(read.iter().filter(|(from, _)| *from == input).is_sorted());
+            }
+            mixed += u32::from(read != all());
+            first_of_second += u32::from(read[0].0 == 1);
+        }
+        assert!(mixed > 190, "{mixed}");
+        assert!(
+            (90..150).contains(&first_of_second),
+            "by the number of records left, 3 of 5: {first_of_second}"
+        );
+    }
+}

@@ -22,12 +22,17 @@ struct Run {
 
 impl Run {
     fn of(text: &str) -> Self {
+        let run = Self::unsound(text);
+        assert!(run.verdicts().iter().all(|verdict| verdict.count == 0), "a run without faults is sound");
+        run
+    }
+
+    /// One that is broken even without faults.
+    fn unsound(text: &str) -> Self {
         let scenario = read(text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}\n{text}"));
         let trial = Trial::new("calm", scenario);
         let record = trial.simulate(1, &trial.draw(1), Tracing::Off);
-        let run = Self { trial, record };
-        assert!(run.verdicts().iter().all(|verdict| verdict.count == 0), "a run without faults is sound");
-        run
+        Self { trial, record }
     }
 
     /// One partition of orders into a sink or topic.
@@ -385,4 +390,117 @@ fn without_liveness_an_output_that_was_never_completed_is_told_by_exactly_once()
     let broken: Vec<_> =
         both.verdicts().into_iter().filter(|verdict| verdict.count > 0).map(|it| it.invariant).collect();
     assert_eq!(broken, [Invariant::Liveness]);
+}
+
+/// A pipeline that says at the end how far it is behind.
+fn behind(lag: u64, backlog: u64) -> String {
+    let mut run = Run::pipeline("Append", "", "Liveness(within: \"20s\")");
+    for note in run.notes() {
+        if matches!(note, Note::Settled) {
+            *note = Note::Lag(Rc::new([(crate::record::GroupId(0), lag)]), backlog);
+        }
+    }
+    run.only(Invariant::Liveness).sentence
+}
+
+#[test]
+fn only_what_is_behind_is_told() {
+    assert!(behind(3, 0).ends_with(": copy is 3 records behind."), "{}", behind(3, 0));
+    assert!(behind(0, 1).ends_with(": 1 sends or questions have no answer."), "{}", behind(0, 1));
+    assert!(behind(0, 0).ends_with(": it did not stand still for long enough."), "{}", behind(0, 0));
+}
+
+#[test]
+fn a_node_that_stays_down_is_told_by_its_name() {
+    let mut run = Run::pipeline("Append", "", "Liveness(within: \"20s\")");
+    let copy = run.trial.catalog().groups[0].members[0];
+    run.record.down = vec![copy];
+    run.says(Invariant::Liveness, "Still down 20s after the last fault healed: copy-0.");
+    let comparisons = run.verdicts().iter().map(|verdict| verdict.comparisons).max();
+    assert_eq!(comparisons, Some(2), "its nodes, and its groups");
+}
+
+#[test]
+fn a_drawn_route_is_compared_by_where_it_came_from() {
+    // That it is sound is what is tested.
+    Run::pipeline("Append", "Route(ways: 4, by: Draw)", "ExactlyOnceOutput");
+    Run::pipeline("Increment", "Route(ways: 4, by: Draw)", "ExactlyOnceOutput");
+}
+
+#[test]
+fn of_several_partitions_the_one_of_the_lost_record_is_read() {
+    let run = Run::of(
+        r#"Scenario(
+            about: "calm", topics: {"orders": (partitions: 3)},
+            producers: {"shop": (topic: "orders", records: 12)}, check: [NoAcknowledgedLoss],
+        )"#,
+    );
+    let lost = run.in_log("orders/1", |log| {
+        log.pop();
+    });
+    let violation = lost.only(Invariant::NoAcknowledgedLoss);
+    assert_eq!(violation.witnesses.len(), 2, "{:?}", whats(&violation));
+    assert!(violation.sentence.contains("was acknowledged at orders/1 offset "), "{}", violation.sentence);
+}
+
+#[test]
+fn what_changed_is_told_with_its_values() {
+    let run = Run::pipeline("Increment", "", "OffsetIdempotency");
+    let twice = run.in_sink(|dump| {
+        dump.changes[0].after = 5;
+        dump.changes.push(crate::sink::Change { before: Some(5), after: 9, ..dump.changes[0] });
+    });
+    let sentence = twice.only(Invariant::OffsetIdempotency).sentence;
+    assert!(sentence.contains(" to 5 then ") && sentence.contains(" from 5 to 9."), "{sentence}");
+}
+
+/// Orders and rates of one key, joined with the latest rate.
+fn latest(orders: &str, rates: &str) -> Run {
+    Run::unsound(&format!(
+        r#"Scenario(
+            about: "calm", topics: {{"orders": (partitions: 2), "rates": (partitions: 2), "other": ()}},
+            producers: {{
+                "shop": (topic: "orders", records: 1), "bank": (topic: "rates", records: 1),
+                "third": (topic: "other", records: 1),
+            }},
+            processors: {{"pricing": (from: ["orders", "rates"], steps: [Join(table: "rates", with: Latest)])}},
+            workload: [{orders} {rates}],
+            check: [JoinDeterminism],
+        )"#
+    ))
+}
+
+#[test]
+fn a_join_that_depends_on_the_order_shows_both_outputs() {
+    let both = latest(
+        r#"("shop-0", "200ms", 1, 3), ("shop-0", "600ms", 1, 4),"#,
+        r#"("bank-0", "400ms", 1, 10), ("bank-0", "800ms", 1, 20),"#,
+    );
+    let violation = both.only(Invariant::JoinDeterminism);
+    let partition = Key::new(1).partition(2);
+    let start = format!(
+        "The join of pricing over partition {partition} depends on the order in which its inputs are read: "
+    );
+    assert!(violation.sentence.starts_with(&start), "{}", violation.sentence);
+    let (one, two) = violation.diff.clone().expect("two outputs");
+    assert_ne!(one, two);
+    for line in one.lines().chain(two.lines()) {
+        assert!(
+            line.starts_with("k1 = ") && line.contains(&format!(" from orders/{partition} offset ")),
+            "{line}"
+        );
+    }
+    let seen = whats(&violation);
+    assert_eq!(seen.len(), 2, "{seen:?}");
+    assert!(seen.iter().all(|what| what.ends_with(&format!("/{partition}"))), "{seen:?}");
+    assert!(!violation.about.is_empty());
+}
+
+#[test]
+fn a_join_without_a_row_in_one_order_has_a_row_less() {
+    let run = latest(r#"("shop-0", "200ms", 1, 3),"#, r#"("bank-0", "400ms", 1, 10),"#);
+    let violation = run.says(Invariant::JoinDeterminism, "one has more rows than the other");
+    assert!(!violation.about.is_empty());
+    let (one, two) = violation.diff.expect("two outputs");
+    assert_eq!(one.lines().count() + two.lines().count(), 1);
 }
