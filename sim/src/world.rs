@@ -262,11 +262,13 @@ impl<P: Protocol> World<P> {
 
     fn run_to_the_end(&mut self, until: Instant) -> Ending {
         loop {
-            if let Some(ending) = self.kernel.ending.take() {
-                return ending;
-            }
-            if let Some(entry) = self.kernel.backlog.pop_front() {
-                self.step(entry);
+            if self.kernel.ending.is_some() || !self.kernel.backlog.is_empty() {
+                if let Some(ending) = self.kernel.ending.take() {
+                    return ending;
+                }
+                if let Some(entry) = self.kernel.backlog.pop_front() {
+                    self.step(entry);
+                }
                 continue;
             }
             let event_time = self.kernel.queue.next_time();

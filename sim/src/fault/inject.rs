@@ -50,6 +50,8 @@ pub(crate) struct Armed {
 /// The faults of a run, and what is to be done about them when.
 pub(crate) struct Agenda {
     actions: BTreeMap<(Instant, u32), Action>,
+    /// The time of the first of them: every event looks at it.
+    next: Instant,
     added: u32,
     pub(crate) armed: Vec<Armed>,
     heals_at: Instant,
@@ -84,16 +86,19 @@ impl PlanError {
 
 impl Agenda {
     pub(crate) fn new() -> Self {
-        Self { actions: BTreeMap::new(), added: 0, armed: Vec::new(), heals_at: Instant::MAX }
+        let (actions, armed) = (BTreeMap::new(), Vec::new());
+        Self { actions, next: Instant::MAX, added: 0, armed, heals_at: Instant::MAX }
     }
 
     #[inline]
     pub(crate) fn next_time(&self) -> Instant {
-        self.actions.first_key_value().map_or(Instant::MAX, |((time, _), _)| *time)
+        self.next
     }
 
     pub(crate) fn pop(&mut self) -> Option<Action> {
-        self.actions.pop_first().map(|(_, action)| action)
+        let (_, action) = self.actions.pop_first()?;
+        self.next = self.actions.first_key_value().map_or(Instant::MAX, |((time, _), _)| *time);
+        Some(action)
     }
 
     pub(crate) fn heals_at(&self) -> Instant {
@@ -119,6 +124,7 @@ impl Agenda {
     fn add(&mut self, time: Instant, action: Action) {
         self.added += 1;
         self.actions.insert((time, self.added), action);
+        self.next = self.next.min(time);
     }
 }
 
