@@ -269,8 +269,7 @@ impl Watch<'_, '_, '_> {
     }
 
     /// Takes in a seed; breaks when enough have failed.
-    fn seed(&mut self, case: Case<Plan>, checked: Checked<TrialOutcome>) -> ControlFlow<()> {
-        let seed = case.seed;
+    fn seed(&mut self, case: Option<Case<Plan>>, checked: Checked<TrialOutcome>) -> ControlFlow<()> {
         self.done += 1;
         let quiet = self.quiet.take(&checked.outcome);
         self.fingerprint = Some(checked.outcome.fingerprint);
@@ -279,14 +278,16 @@ impl Watch<'_, '_, '_> {
         let (scenario, done, probes) = (&self.entry.name, self.done, self.probes.len());
         self.stream.send(&Event::Seed(Seed { scenario, done, probes }));
 
-        let failed = Failed { entry: self.entry, only: self.campaign.only, seed };
-        let Some(mut failure) = failed.failure(case.plan, checked) else {
+        let Some(case) = case else {
             if self.campaign.until_quiet.is_some_and(|enough| quiet >= enough) {
                 self.stopped_by = Some(StoppedBy::Quiet);
                 return ControlFlow::Break(());
             }
             return ControlFlow::Continue(());
         };
+        let seed = case.seed;
+        let failed = Failed { entry: self.entry, only: self.campaign.only, seed };
+        let Some(mut failure) = failed.failure(case.plan, checked) else { return ControlFlow::Continue(()) };
         self.failed += 1;
         self.tally.fail(&failure.cause, failure.expected);
         let cause = failure.cause.name();

@@ -143,7 +143,8 @@ fn first(
     let options = Options { start: begin, count: most, jobs: Jobs::threads(args.jobs), stop: &stop };
     let mut found = None;
     let totals = drive(focus, &mut *strategy, &options, Repeat::Sample, |case, checked| {
-        found = Failed { entry, only: None, seed: case.seed }.failure(case.plan, checked);
+        found =
+            case.and_then(|case| Failed { entry, only: None, seed: case.seed }.failure(case.plan, checked));
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(found.map(|failure| (totals.runs, failure)))
@@ -158,7 +159,8 @@ fn twin(args: &args::Bugs, entry: &Entry) -> Result<Twin, Crash> {
     let options = Options { start: 0, count: args.twins, jobs: Jobs::threads(args.jobs), stop: &stop };
     let mut alarm = None;
     let totals = drive(&focus, &mut *strategy, &options, Repeat::Sample, |case, checked| {
-        let failure = Failed { entry, only: None, seed: case.seed }.failure(case.plan, checked);
+        let failure =
+            case.and_then(|case| Failed { entry, only: None, seed: case.seed }.failure(case.plan, checked));
         alarm = failure.map(|failure| (failure.seed, failure.cause.name()));
         if alarm.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;

@@ -119,8 +119,9 @@ impl<E: Experiment> Experiment for Searching<'_, E> {
     }
 }
 
-/// Runs the cases of a strategy, round by round where it learns, and hands each on with what came of
-/// it, strictly in the order of their numbers. `options` counts numbers of cases.
+/// Runs the cases of a strategy, round by round where it learns, and hands on what came of each,
+/// strictly in the order of their numbers; of those that failed also the case, which is made again for
+/// it. `options` counts numbers of cases.
 ///
 /// # Errors
 /// When the machinery around a run panics.
@@ -129,7 +130,7 @@ pub fn drive<E>(
     strategy: &mut (dyn Strategy<E> + '_),
     options: &Options<'_>,
     repeat: Repeat,
-    mut each: impl FnMut(Case<E::Plan>, Checked<E::Outcome>) -> ControlFlow<()>,
+    mut each: impl FnMut(Option<Case<E::Plan>>, Checked<E::Outcome>) -> ControlFlow<()>,
 ) -> Result<Totals, Crash>
 where
     E: Experiment<Plan: Clone, Outcome: Clone>,
@@ -142,11 +143,11 @@ where
         let mut learnt = Vec::new();
         let mut broken = false;
         let ran = campaign::run(&Twice { experiment: &searching, repeat }, &options, |number, checked| {
-            let case = strategy.case(number);
             if strategy.round().is_some() {
-                learnt.push((number, case.clone(), checked.outcome.clone()));
+                learnt.push((number, strategy.case(number), checked.outcome.clone()));
             }
-            let flow = each(case, checked);
+            let failed = checked.failed().then(|| strategy.case(number));
+            let flow = each(failed, checked);
             broken = flow.is_break();
             flow
         })?;
