@@ -157,6 +157,13 @@ struct Line {
     ahead: u64,
 }
 
+/// What a worker is to do next.
+enum Taken {
+    Number(u64),
+    DeliverFirst,
+    Nothing,
+}
+
 /// Numbers of seeds, counted from the first.
 struct Place {
     next: u64,
@@ -171,17 +178,21 @@ impl Line {
     }
 
     /// The number of the next seed, once it is not too far ahead. Whoever is given one runs it, so
-    /// that the seeds that were run have no gaps.
-    fn take(&self, stop: &(dyn Fn() -> bool + Sync)) -> Option<u64> {
+    /// that the seeds that were run have no gaps. Only who holds back no outcome may wait: others wait
+    /// for it.
+    fn take(&self, stop: &(dyn Fn() -> bool + Sync), holds_back: bool) -> Taken {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.ended() && place.next < self.count && place.next >= place.handed_on + self.ahead {
+            if holds_back {
+                return Taken::DeliverFirst;
+            }
             place = self.moved.wait(place).unwrap_or_else(PoisonError::into_inner);
         }
         if self.ended() || place.next >= self.count || stop() {
-            return None;
+            return Taken::Nothing;
         }
         place.next += 1;
-        Some(place.next - 1)
+        Taken::Number(place.next - 1)
     }
 
     fn handed_on(&self, count: u64) {
@@ -201,7 +212,13 @@ impl Line {
     }
 }
 
-type Parcel<O> = (u64, Result<O, String>);
+/// Outcomes by the numbers of their seeds, several at a time: each delivery wakes the caller's thread.
+type Parcel<O> = Vec<(u64, Result<O, String>)>;
+
+/// How many outcomes a parcel holds, once a worker has run so many seeds: those who wait for the first
+/// failure wait for none of this.
+const PARCEL: usize = 8;
+const UNTIL_PARCELS: u64 = 64;
 
 fn work<E: Experiment>(
     experiment: &E,
@@ -209,14 +226,26 @@ fn work<E: Experiment>(
     stop: &(dyn Fn() -> bool + Sync),
     sender: &Sender<Parcel<E::Outcome>>,
 ) {
-    while let Some(number) = line.take(stop) {
+    let (mut parcel, mut runs) = (Vec::new(), 0);
+    loop {
+        let number = match line.take(stop, !parcel.is_empty()) {
+            Taken::Number(number) => number,
+            Taken::DeliverFirst if sender.send(std::mem::take(&mut parcel)).is_err() => return,
+            Taken::DeliverFirst => continue,
+            Taken::Nothing => break,
+        };
         let seed = line.start.wrapping_add(number);
         let run = || experiment.run(seed, &experiment.draw(seed), Tracing::Off);
         let outcome = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| message(&*panic));
-        if sender.send((number, outcome)).is_err() {
+        parcel.push((number, outcome));
+        runs += 1;
+        let enough = if runs > UNTIL_PARCELS { PARCEL } else { 1 };
+        if parcel.len() >= enough && sender.send(std::mem::take(&mut parcel)).is_err() {
             return;
         }
     }
+    // Where the caller has gone, no one wants the rest.
+    let _ = sender.send(parcel);
 }
 
 fn hand_on<O: Outcome>(
@@ -227,8 +256,8 @@ fn hand_on<O: Outcome>(
 ) -> Result<Totals, Crash> {
     let mut totals = Totals::default();
     let mut waiting = BTreeMap::new();
-    for (number, outcome) in receiver {
-        waiting.insert(number, outcome);
+    for parcel in receiver {
+        waiting.extend(parcel);
         while let Some(outcome) = waiting.remove(&totals.runs) {
             let seed = options.start.wrapping_add(totals.runs);
             let outcome = outcome.map_err(|message| Crash { seed, message })?;
