@@ -1,12 +1,12 @@
 //! The campaign of `millpond run`: scenario after scenario, recorded failures first.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use millpond::exit::Exit;
 use millpond::model::scenario::schema::Found;
+use millpond::reports::console::Detail;
 use millpond::reports::event::{Event, Finished, ScenarioStarted, Seed, StoppedBy, Stream};
 use millpond::reports::failure::{Cause, Failure, scenario_digest};
 use millpond::reports::folder::Folder;
@@ -47,6 +47,8 @@ pub(crate) struct Campaign<'a> {
     pub(crate) until_quiet: Option<u64>,
     /// How long to look for the smallest cause of a failure; none: not at all.
     pub(crate) shrink: Option<Duration>,
+    /// How much will be shown of a failure.
+    pub(crate) detail: Detail,
     pub(crate) jobs: NonZeroUsize,
     pub(crate) folder: Option<&'a Folder>,
 }
@@ -169,7 +171,6 @@ impl Campaign<'_> {
             trial: &trial,
             stream,
             tally: Tally::default(),
-            probes: BTreeSet::new(),
             quiet: Quiet::default(),
             done: 0,
             failed: 0,
@@ -247,7 +248,6 @@ struct Watch<'a, 'b, 'c> {
     trial: &'a Trial,
     stream: &'b mut Stream<'c>,
     tally: Tally,
-    probes: BTreeSet<&'static str>,
     done: u64,
     failed: u64,
     first: Option<(u64, String)>,
@@ -264,7 +264,7 @@ impl Watch<'_, '_, '_> {
         let known = self.entry.scenario.found.is_some();
         let shrink = self.campaign.shrink.filter(|_| !known);
         if !(known && failure.expected) {
-            explanation::explain(&focus, failure, Effort::within(shrink));
+            explanation::explain(&focus, failure, Effort::within(shrink, self.campaign.detail));
         }
     }
 
@@ -274,8 +274,7 @@ impl Watch<'_, '_, '_> {
         let quiet = self.quiet.take(&checked.outcome);
         self.fingerprint = Some(checked.outcome.fingerprint);
         self.tally.compare(&checked.outcome);
-        self.probes.extend(checked.outcome.probes.iter().map(|(probe, _)| *probe));
-        let (scenario, done, probes) = (&self.entry.name, self.done, self.probes.len());
+        let (scenario, done, probes) = (&self.entry.name, self.done, self.quiet.probes());
         self.stream.send(&Event::Seed(Seed { scenario, done, probes }));
 
         let Some(case) = case else {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use millpond::model::scenario::schema::Item;
 use millpond::reports::block::plain;
+use millpond::reports::console::Detail;
 use millpond::reports::failure::{self, Explanation, Failure, Parting, Shrinking, Size};
 use millpond::sim::search::blame::blame;
 use millpond::sim::search::certificate::{Certificate, certify};
-use millpond::sim::search::shrink::{Budget, Diagnose, shrink};
+use millpond::sim::search::shrink::{Budget, Diagnose, Shrunk, shrink};
 use millpond::sim::search::story::{Question, Step, story};
 use millpond::sim::time::{Instant, Span};
 use millpond::{Experiment, Invariant, Plan, Tracing, TrialOutcome};
@@ -32,14 +33,16 @@ pub(crate) struct Effort<'a> {
     pub(crate) schedules: u32,
     /// In how many continuations from each point of the story the run is taken up again.
     pub(crate) blame: Option<u32>,
+    /// How much will be shown: where the run parts from one that passes is looked for only in detail.
+    pub(crate) detail: Detail,
     /// Called before each run.
     pub(crate) pulse: &'a (dyn Fn() + Sync),
 }
 
 impl Effort<'_> {
     /// Shrinking and evidence within a time.
-    pub(crate) fn within(shrink: Option<Duration>) -> Self {
-        Self { shrink, schedules: SCHEDULES, blame: None, pulse: &|| {} }
+    pub(crate) fn within(shrink: Option<Duration>, detail: Detail) -> Self {
+        Self { shrink, schedules: SCHEDULES, blame: None, detail, pulse: &|| {} }
     }
 }
 
@@ -65,23 +68,13 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
             over(limit)
         };
         let budget = Budget { runs: RUNS, stop: &stop };
-        let from = Size::of(&failure.plan);
-        if let Some(smallest) = shrink(focus, failure.seed, &failure.plan, &invariant, budget) {
-            failure.plan = smallest.plan;
-            failure.schedule = smallest.seed;
-            shrunk = Some(Shrinking {
-                from,
-                runs: smallest.runs,
-                kept: smallest.kept,
-                slipped: smallest.slipped,
-                minimal: smallest.minimal,
-            });
-        }
+        shrunk = smallest(focus, failure, invariant, budget);
         certificate = evidence(focus, failure, invariant, effort.schedules, budget);
     }
     let mut outcome = focus.run(failure.schedule, &failure.plan, Tracing::On);
-    let story = tell(focus, failure.schedule, &failure.plan, &outcome, invariant);
-    let parting = part(focus, failure.schedule, &failure.plan, &outcome, invariant);
+    let story = tell(focus, failure, &outcome, invariant);
+    let parting =
+        (effort.detail == Detail::Verbose).then(|| part(focus, failure, &outcome, invariant)).flatten();
     let blamed = effort.blame.map(|schedules| {
         let times = turning_points(&story);
         blame(focus, failure.schedule, &failure.plan, &invariant, &times, schedules)
@@ -90,6 +83,20 @@ pub(crate) fn explain(focus: &Focus<'_>, failure: &mut Failure, effort: Effort<'
     failure.outcome = outcome;
     failure.id = failure::id(&failure.scenario, &failure.cause.name(), &failure.plan);
     failure.explanation = Some(Explanation { shrunk, certificate, story, parting, blamed });
+}
+
+/// Makes the plan of a failure as small as it gets; none where it does not fail when run again.
+fn smallest(
+    focus: &Focus<'_>,
+    failure: &mut Failure,
+    invariant: Invariant,
+    budget: Budget<'_>,
+) -> Option<Shrinking> {
+    let from = Size::of(&failure.plan);
+    let smallest = shrink(focus, failure.seed, &failure.plan, &invariant, budget)?;
+    let Shrunk { runs, kept, slipped, minimal, plan, seed } = smallest;
+    (failure.plan, failure.schedule) = (plan, seed);
+    Some(Shrinking { from, runs, kept, slipped, minimal })
 }
 
 /// The points from which a run is taken up again: just after each step of its story, but for the last,
@@ -111,13 +118,7 @@ fn evidence(
 }
 
 /// The story of the first violation of an invariant in a traced run.
-fn tell(
-    focus: &Focus<'_>,
-    seed: u64,
-    plan: &Plan,
-    outcome: &TrialOutcome,
-    invariant: Invariant,
-) -> Vec<Step> {
+fn tell(focus: &Focus<'_>, failure: &Failure, outcome: &TrialOutcome, invariant: Invariant) -> Vec<Step> {
     let Some(trace) = &outcome.trace else { return Vec::new() };
     let verdict = outcome.broken().find(|verdict| verdict.invariant == invariant);
     let Some(violation) = verdict.and_then(|verdict| verdict.violations.first()) else { return Vec::new() };
@@ -126,8 +127,9 @@ fn tell(
         about: violation.about.iter().copied().collect(),
         bystanders: [focus.trial.catalog().observer].into(),
     };
-    let calm = Plan { workload: plan.workload.clone(), faults: Vec::new(), schedule: Vec::new() };
-    let calm = focus.run(seed, &calm, Tracing::On);
+    let workload = failure.plan.workload.clone();
+    let calm = Plan { workload, faults: Vec::new(), schedule: Vec::new() };
+    let calm = focus.run(failure.schedule, &calm, Tracing::On);
     story(trace, calm.trace.as_ref(), &question)
 }
 
@@ -139,14 +141,13 @@ const AFTER: usize = 10;
 /// or else one record, the one that goes along with it longest.
 fn part(
     focus: &Focus<'_>,
-    seed: u64,
-    plan: &Plan,
+    failure: &Failure,
     failing: &TrialOutcome,
     invariant: Invariant,
 ) -> Option<Parting> {
     let failing = lines(failing)?;
-    let nearest = smaller(plan).filter_map(|(without, smaller)| {
-        let passing = focus.run(seed, &smaller, Tracing::On);
+    let nearest = smaller(&failure.plan).filter_map(|(without, smaller)| {
+        let passing = focus.run(failure.schedule, &smaller, Tracing::On);
         let passes = passing.broken().all(|verdict| verdict.invariant != invariant);
         let passing = lines(&passing).filter(|_| passes)?;
         let common = passing.iter().zip(&failing).take_while(|(one, two)| one == two).count();

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use millpond_model::outcome::{Verdict, Violation};
+use millpond_sim::NodeId;
 use millpond_sim::search::determinism::Difference;
 use millpond_sim::trace::Line;
 use similar::TextDiff;
@@ -127,17 +128,20 @@ fn unsteady(text: &mut String, difference: &Difference, nodes: &[String]) {
 /// A line of a trace, or that there is none.
 pub fn event(line: Option<&Line>, nodes: &[String]) -> String {
     let Some(line) = line else { return "the run is over".to_owned() };
-    let node = line.node.and_then(|node| nodes.get(usize::from(node.number())));
-    let node = node.map_or("", String::as_str);
+    let node = name(nodes, line.node);
     let (time, id, cause) = (seconds(line.time.as_nanos()), line.id, line.cause);
     format!("{time}  event {id} (because of {cause})  {node}  {}", line.told.words)
 }
 
 /// A line of a trace as people compare it: time, node and words.
 pub fn plain(line: &Line, nodes: &[String]) -> String {
-    let node = line.node.and_then(|node| nodes.get(usize::from(node.number())));
-    let node = node.map_or("", String::as_str);
+    let node = name(nodes, line.node);
     format!("{}  {node}  {}", seconds(line.time.as_nanos()), line.told.words)
+}
+
+/// The name of a node, nothing for what happens to none.
+pub(crate) fn name(nodes: &[String], node: Option<NodeId>) -> &str {
+    node.and_then(|node| nodes.get(usize::from(node.number()))).map_or("", String::as_str)
 }
 
 /// `1 fault`, `2 faults`.

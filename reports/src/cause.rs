@@ -4,14 +4,13 @@
 use std::fmt::Write as _;
 
 use millpond_model::scenario::schema::Item;
-use millpond_sim::NodeId;
 use millpond_sim::schedule::{Delay, Which};
 use millpond_sim::search::blame::no_return;
 use millpond_sim::search::certificate::{Certificate, Edge, Share, Window};
 use millpond_sim::search::story::Step;
 use millpond_sim::trace::Happening;
 
-use crate::block::{count, seconds};
+use crate::block::{count, name, seconds};
 use crate::describe;
 use crate::failure::{Explanation, Failure, Shrinking, Size};
 
@@ -290,8 +289,4 @@ fn step(step: &Step, nodes: &[String]) -> String {
         | Happening::Probe
         | Happening::Point => words.clone(),
     }
-}
-
-fn name(nodes: &[String], node: Option<NodeId>) -> &str {
-    node.and_then(|node| nodes.get(usize::from(node.number()))).map_or("", String::as_str)
 }

@@ -145,6 +145,30 @@ impl Line {
     }
 }
 
+/// How often each of a few things has come so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Count<T>(Vec<(T, u32)>);
+
+impl<T: PartialEq> Count<T> {
+    pub(crate) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Counts a thing; the how manieth of its like it is, from 1.
+    pub(crate) fn nth(&mut self, thing: T) -> u32 {
+        match self.0.iter_mut().find(|(known, _)| *known == thing) {
+            Some((_, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.0.push((thing, 1));
+                1
+            }
+        }
+    }
+}
+
 /// What a line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {

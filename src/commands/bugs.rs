@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use millpond::exit::Exit;
 use millpond::reports::catalogue::{Bug, Campaigns, Catalogue, Shrunk, Twin};
+use millpond::reports::console::Detail;
 use millpond::reports::failure::{Failure, Size};
 use millpond::reports::judge;
 use millpond::sim::search::campaign::Crash;
@@ -114,7 +115,13 @@ fn bug(args: &args::Bugs, entry: &Entry, invariant: Invariant, searches: &[Searc
             bug.others += u64::from(failure.cause.invariant() != Some(invariant));
             if nth == 0 {
                 let clock = Stopwatch::start();
-                let effort = Effort { shrink: Some(SHRINK), schedules: 0, blame: None, pulse: &|| {} };
+                let effort = Effort {
+                    shrink: Some(SHRINK),
+                    schedules: 0,
+                    blame: None,
+                    detail: Detail::Normal,
+                    pulse: &|| {},
+                };
                 explanation::explain(&focus, &mut failure, effort);
                 let Size { faults, records, delays } = Size::of(&failure.plan);
                 bug.shrunk.push(Shrunk { faults, delays, records, elapsed: clock.elapsed() });

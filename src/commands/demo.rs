@@ -111,6 +111,7 @@ fn campaign(entry: &Entry, seeds: u64, folder: &Folder) -> Result<(Finished, Opt
         depth: Depth::One,
         until_quiet: None,
         shrink: Some(SHRINK),
+        detail: Detail::Normal,
         jobs: Jobs::threads(None),
         folder: Some(folder),
     };
@@ -153,7 +154,7 @@ fn replay(file: &Path, fingerprint: u64) -> Result<(), Exit> {
     })?;
     let found = entry.scenario.found.clone();
     let found = found.ok_or_else(|| wrong("the file of the failure does not say where it was found"))?;
-    let told = commands::replay::tell(&entry, found.seed, Some(&found), Effort::within(None), Detail::Quiet)?;
+    let told = commands::replay::tell(&entry, found.seed, Some(&found), Effort::within(None, Detail::Quiet))?;
     let same = told.exit == Exit::Violation && told.text.contains(&format!("{fingerprint:016x}"));
     if same { Ok(()) } else { Err(wrong(&format!("the replay is another run:\n{}", told.text))) }
 }

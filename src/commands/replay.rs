@@ -40,8 +40,8 @@ pub(crate) fn replay(args: &Replay, taste: &Taste) -> Exit {
         ));
         return Exit::Usage;
     };
-    let effort = Effort { blame: args.blame.then_some(SCHEDULES), ..Effort::within(None) };
-    let told = match tell(&entry, seed, recorded, effort, detail(taste)) {
+    let effort = Effort { blame: args.blame.then_some(SCHEDULES), ..Effort::within(None, detail(taste)) };
+    let told = match tell(&entry, seed, recorded, effort) {
         Ok(told) => told,
         Err(exit) => return exit,
     };
@@ -64,11 +64,10 @@ pub(crate) fn tell(
     seed: u64,
     recorded: Option<&Found>,
     effort: Effort<'_>,
-    detail: Detail,
 ) -> Result<Told, Exit> {
     let trial = Trial::new(&entry.name, entry.scenario.clone());
     let mut text = String::new();
-    if detail > Detail::Quiet {
+    if effort.detail > Detail::Quiet {
         let faults = trial.draw(seed).faults.len();
         let items = if faults == 1 { "1 fault".to_owned() } else { format!("{faults} faults") };
         text = format!("replaying {}: {items}, seed {seed}", entry.name);
@@ -88,7 +87,7 @@ pub(crate) fn tell(
         let focus = Focus { trial: &trial, only: None };
         explanation::explain(&focus, failure, effort);
         text += "\n";
-        text += &block(failure, detail);
+        text += &block(failure, effort.detail);
         text += "\n";
     }
     let (line, exit) = verdict(entry, recorded, failure.as_ref(), fingerprint);

@@ -72,6 +72,7 @@ fn campaign(args: &Run, taste: &Taste, entries: &[Entry], folder: &Folder) -> Ex
         depth: args.depth,
         until_quiet: args.until_quiet,
         shrink: args.shrink.0,
+        detail: detail(taste),
         jobs,
         folder: Some(folder),
     };

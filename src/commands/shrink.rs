@@ -59,7 +59,13 @@ fn smallest(entry: &Entry, seed: u64, args: &args::Shrink, taste: &Taste) -> Res
     explanation::explain(
         &focus,
         &mut failure,
-        Effort { shrink: Some(limit), schedules: args.schedules, blame: None, pulse: &|| pulse.run() },
+        Effort {
+            shrink: Some(limit),
+            schedules: args.schedules,
+            blame: None,
+            detail: detail(taste),
+            pulse: &|| pulse.run(),
+        },
     );
 
     let name = format!("{}-{}.ron", failure::file_stem(&failure.scenario), failure.id);

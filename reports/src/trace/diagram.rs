@@ -11,7 +11,8 @@ use maud::{Markup, html};
 use millpond_sim::NodeId;
 use millpond_sim::trace::{EventId, Happening, Line};
 
-use super::{Recording, name};
+use super::Recording;
+use crate::block::name;
 
 /// The most rows that are drawn.
 const ROWS: usize = 1_000;
@@ -175,7 +176,7 @@ impl<'a> Picture<'a> {
     }
 
     fn words(&self, line: &Line) -> String {
-        let node = line.node.map_or("", |node| name(self.recording.nodes, node));
+        let node = name(self.recording.nodes, line.node);
         let gap = if node.is_empty() { "" } else { " " };
         let text = format!("{node}{gap}{}", line.told.words);
         if text.chars().count() <= LONGEST {
@@ -189,7 +190,7 @@ impl<'a> Picture<'a> {
         html! {
             @for node in &self.columns {
                 @let x = self.x(*node);
-                text x=(x) y=(TOP - 12) text-anchor="middle" font-weight="bold" { (name(self.recording.nodes, *node)) }
+                text x=(x) y=(TOP - 12) text-anchor="middle" font-weight="bold" { (name(self.recording.nodes, Some(*node))) }
                 @for (from, to) in self.up(*node) {
                     line x1=(x) y1=(from) x2=(x) y2=(to) stroke="#333333" stroke-width="1.5" {}
                 }

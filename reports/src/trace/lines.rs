@@ -4,7 +4,8 @@
 use millpond_sim::trace::{EventId, Happening, Line};
 use serde_json::{Value, json};
 
-use super::{Recording, name};
+use super::Recording;
+use crate::block::name;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -21,10 +22,10 @@ pub(super) fn write(recording: &Recording<'_>, lines: &[&Line]) -> String {
 
 /// A line as an object. Faults are numbered from 1, as people see them.
 pub fn value(line: &Line, nodes: &[String]) -> Value {
-    let other = |node| Value::from(name(nodes, node));
+    let other = |node| Value::from(name(nodes, Some(node)));
     let mut value = json!({
         "id": id(line.id), "cause": id(line.cause), "time_ns": line.time.as_nanos(),
-        "node": line.node.map(|node| name(nodes, node)), "what": what(line.happening),
+        "node": line.node.map(|node| name(nodes, Some(node))), "what": what(line.happening),
         "words": line.told.words, "content": format!("{:016x}", line.told.digest),
     });
     match line.happening {

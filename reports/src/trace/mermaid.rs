@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use millpond_sim::NodeId;
 use millpond_sim::trace::{Happening, Line};
 
-use super::{Recording, name};
+use super::Recording;
+use crate::block::name;
 
 /// How many messages are shown.
 const MESSAGES: usize = 30;
@@ -21,8 +22,12 @@ pub(super) fn write(recording: &Recording<'_>, lines: &[&Line]) -> String {
         }
     }
     for node in &taking_part {
-        let _ =
-            writeln!(text, "    participant n{} as {}", node.number(), escaped(name(recording.nodes, *node)));
+        let _ = writeln!(
+            text,
+            "    participant n{} as {}",
+            node.number(),
+            escaped(name(recording.nodes, Some(*node)))
+        );
     }
     let (Some(first), Some(last)) = (taking_part.first(), taking_part.last()) else { return text };
     let (mut shown, mut left_out) = (0, 0);

@@ -139,9 +139,5 @@ pub fn write(format: Format, recording: &Recording<'_>, lines: &[&Line]) -> Stri
     }
 }
 
-fn name(nodes: &[String], node: NodeId) -> &str {
-    nodes.get(usize::from(node.number())).map_or("?", String::as_str)
-}
-
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 
 use millpond_sim::trace::{EventId, Happening, Line};
 
-use super::{Recording, name};
+use super::Recording;
+use crate::block::name;
 
 const PATTERN: &str = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})";
 
@@ -23,7 +24,7 @@ pub(super) fn write(recording: &Recording<'_>, lines: &[&Line]) -> String {
         // What happens to no node, or only on the way to it, is no event of it.
         let lost = matches!(line.happening, Happening::Lost { .. });
         let Some(node) = line.node.filter(|_| !lost) else { continue };
-        let host = name(recording.nodes, node);
+        let host = name(recording.nodes, Some(node));
         let clock = clocks.entry(host).or_default();
         if let Happening::Deliver { .. } = line.happening
             && let Some(sent) = on_the_way.get(&line.id)

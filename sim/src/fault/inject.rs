@@ -78,12 +78,6 @@ pub enum PlanError {
     },
 }
 
-impl PlanError {
-    fn unknown(item: &'static str, number: usize, node: &str) -> Self {
-        Self::UnknownNode { item, number, node: node.to_owned() }
-    }
-}
-
 impl Agenda {
     pub(crate) fn new() -> Self {
         let (actions, armed) = (BTreeMap::new(), Vec::new());
@@ -229,22 +223,23 @@ impl<P: Protocol> Kernel<P> {
     pub(crate) fn arrange(&mut self, delays: &[Delay], until: Instant) -> Result<(), PlanError> {
         self.network.moved_until = until;
         for (delay, number) in delays.iter().zip(1..) {
-            let find = |name: &str| {
-                let at = self.nodes.iter().position(|node| *node.name == *name);
-                at.map(NodeId::new).ok_or_else(|| PlanError::unknown("delay", number, name))
-            };
+            let find = |name: &str| self.find("delay", number, name);
             let (from, to) = (find(&delay.from)?, find(&delay.to)?);
             self.network.moved.push(Moved { from, to, which: delay.which, by: delay.by });
         }
         Ok(())
     }
 
+    fn find(&self, item: &'static str, number: usize, name: &str) -> Result<NodeId, PlanError> {
+        let at = self.nodes.iter().position(|node| *node.name == *name);
+        let unknown = || PlanError::UnknownNode { item, number, node: name.to_owned() };
+        at.map(NodeId::new).ok_or_else(unknown)
+    }
+
     fn resolve(&self, names: &[String], fault: usize) -> Result<NodeSet, PlanError> {
         let mut set = NodeSet::default();
         for name in names {
-            let at = self.nodes.iter().position(|node| *node.name == **name);
-            let at = at.ok_or_else(|| PlanError::unknown("fault", fault, name))?;
-            set.insert(NodeId::new(at));
+            set.insert(self.find("fault", fault, name)?);
         }
         Ok(set)
     }

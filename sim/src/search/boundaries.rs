@@ -8,7 +8,7 @@ use super::swarm::{Dish, Menu};
 use crate::fault::{Event, Fault, Kind, Trigger, What, When};
 use crate::schedule::{Delay, Which};
 use crate::time::{Instant, Odds, Span};
-use crate::trace::{Happening, Trace};
+use crate::trace::{Count, Happening, Trace};
 
 /// An effect of a node in a base run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,50 +21,28 @@ pub struct Boundary {
     pub nth: u32,
     /// Whom the message goes to, where it is one, and the how manieth it is on that link.
     pub to: Option<(String, u32)>,
-    /// When it happens.
-    pub time: Instant,
 }
 
 /// The effects of all nodes in a run, up to a time, in order. Messages that say no more than that all
 /// is well are left out.
 pub fn boundaries(trace: &Trace, names: &[String], until: Instant) -> Vec<Boundary> {
     let mut found: Vec<Boundary> = Vec::new();
-    let mut counts: Vec<(usize, Event, u32)> = Vec::new();
-    let mut links: Vec<(usize, usize, u32)> = Vec::new();
+    let (mut events, mut links) = (Count::new(), Count::new());
     for line in trace.lines.iter().take_while(|line| line.time < until) {
         let Some(node) = line.node.map(|node| usize::from(node.number())) else { continue };
         let to = match line.happening {
             Happening::Send { to, .. } => Some(usize::from(to.number())),
             _ => None,
         };
-        let on_link =
-            to.map(|to| match links.iter_mut().find(|(from, known, _)| (*from, *known) == (node, to)) {
-                Some((.., count)) => {
-                    *count += 1;
-                    *count
-                }
-                None => {
-                    links.push((node, to, 1));
-                    1
-                }
-            });
+        let on_link = to.map(|to| links.nth((node, to)));
         // What a node receives is another's effect.
         let received = matches!(line.happening, Happening::Deliver { .. });
         let Some(event) = line.event().filter(|_| !received) else { continue };
-        let nth = match counts.iter_mut().find(|(of, known, _)| *of == node && *known == event) {
-            Some((.., count)) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                counts.push((node, event.clone(), 1));
-                1
-            }
-        };
+        let nth = events.nth((node, event.clone()));
         let routine = line.told.routine && line.happening != Happening::Point;
         if let Some(name) = names.get(node).filter(|_| !routine) {
             let to = to.zip(on_link).and_then(|(to, nth)| Some((names.get(to)?.clone(), nth)));
-            found.push(Boundary { node: name.clone(), event, nth, to, time: line.time });
+            found.push(Boundary { node: name.clone(), event, nth, to });
         }
     }
     found

@@ -9,7 +9,7 @@ use super::{Outcome as _, Tracing};
 use crate::digest;
 use crate::fault::{Fault, When};
 use crate::time::{Instant, Span};
-use crate::trace::{EventId, Happening, Line, Trace};
+use crate::trace::{Happening, Line, Trace};
 
 /// Plans with at most this many faults and delays have all their subsets tried.
 pub const MOST_IN_LATTICE: usize = 6;
@@ -58,8 +58,6 @@ pub struct Window {
 pub struct Edge {
     /// When the event happens.
     pub time: Instant,
-    /// Which event of the failing run it is.
-    pub event: EventId,
     /// The number of the node.
     pub node: Option<crate::NodeId>,
     /// The event in words.
@@ -201,12 +199,7 @@ where
         }
         last = at + 1;
     }
-    let edge = |line: &Line| Edge {
-        time: line.time,
-        event: line.id,
-        node: line.node,
-        words: line.told.words.clone(),
-    };
+    let edge = |line: &Line| Edge { time: line.time, node: line.node, words: line.told.words.clone() };
     Some(Window { first: edge(events[first]), last: edge(events[last]) })
 }
 

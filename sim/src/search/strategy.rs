@@ -171,6 +171,11 @@ pub struct Quiet {
 }
 
 impl Quiet {
+    /// How many probes have been reached so far.
+    pub fn probes(&self) -> usize {
+        self.probes.len()
+    }
+
     /// Takes in an outcome; for how many it has been quiet now.
     pub fn take(&mut self, outcome: &impl Outcome) -> u64 {
         let before = self.probes.len();

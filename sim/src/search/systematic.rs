@@ -34,6 +34,8 @@ struct Base<P> {
 #[derive(Debug)]
 pub struct Systematic<P> {
     bases: Vec<Base<P>>,
+    /// The single faults, as base run and place: the same place of each base run, then the next place.
+    singles: Vec<(usize, usize)>,
     depth: Depth,
 }
 
@@ -43,12 +45,17 @@ impl<P: Lists> Systematic<P> {
     where
         E: Faulty + Experiment<Plan = P>,
     {
-        let bases = seeds.map(|seed| base(experiment, seed)).collect();
-        Self { bases, depth }
+        let bases: Vec<Base<P>> = seeds.map(|seed| base(experiment, seed)).collect();
+        let mut singles: Vec<(usize, usize)> = Vec::new();
+        for (nth, base) in bases.iter().enumerate() {
+            singles.extend((0..base.faults.len()).map(|at| (nth, at)));
+        }
+        singles.sort_by_key(|(nth, at)| (*at, *nth));
+        Self { bases, singles, depth }
     }
 
     fn singles(&self) -> u64 {
-        self.bases.iter().map(|base| base.faults.len() as u64).sum()
+        self.singles.len() as u64
     }
 
     fn pairs(&self) -> u64 {
@@ -108,18 +115,11 @@ where
             seed: base.seed,
             plan: E::Plan::of(base.plan.items().to_vec(), faults, Vec::new()),
         };
-        // One fault at the same place of each base run, then the next place.
-        let mut left = number;
-        let longest = self.bases.iter().map(|base| base.faults.len()).max().unwrap_or(0);
-        for at in 0..longest {
-            for base in self.bases.iter().filter(|base| at < base.faults.len()) {
-                if left == 0 {
-                    return with(base, vec![base.faults[at].clone()]);
-                }
-                left -= 1;
-            }
+        if let Some((nth, at)) = self.singles.get(number as usize) {
+            let base = &self.bases[*nth];
+            return with(base, vec![base.faults[*at].clone()]);
         }
-        match self.pair(left) {
+        match self.pair(number - self.singles()) {
             Some((base, one, two)) => with(base, vec![base.faults[one].clone(), base.faults[two].clone()]),
             None => with(&self.bases[0], Vec::new()),
         }

@@ -6,10 +6,10 @@
 //! schedules is taken, if it does so at least as often as with the time.
 
 use super::{Diagnose, Lists, Parts, Work};
-use crate::fault::{Event, Fault, Trigger, When};
+use crate::fault::{Fault, Trigger, When};
 use crate::search::{Outcome as _, Tracing};
 use crate::time::Instant;
-use crate::trace::{Happening, Line, Trace};
+use crate::trace::{Count, Happening, Line, Trace};
 
 /// How many events before the time of a fault are tried, and how many after it.
 const BEFORE: usize = 6;
@@ -124,20 +124,11 @@ fn around(trace: &Trace, names: &[String], fault: &Fault, time: Instant) -> Vec<
     for name in first.iter().chain(second) {
         let Some(number) = names.iter().position(|known| known == name) else { continue };
         let on_node = |line: &&Line| line.node.is_some_and(|node| usize::from(node.number()) == number);
-        let mut seen: Vec<(Event, u32)> = Vec::new();
+        let mut count = Count::new();
         let mut events = Vec::new();
         for line in trace.lines.iter().filter(on_node) {
             let Some(event) = line.event() else { continue };
-            let nth = match seen.iter_mut().find(|(known, _)| *known == event) {
-                Some((_, count)) => {
-                    *count += 1;
-                    *count
-                }
-                None => {
-                    seen.push((event.clone(), 1));
-                    1
-                }
-            };
+            let nth = count.nth(event.clone());
             // Points are marked as routine for stories, yet nothing says more.
             let plain = line.told.routine && line.happening != Happening::Point;
             events.push((line.time, plain, Trigger { node: name.clone(), event, nth }));

@@ -222,7 +222,7 @@ impl<P: Lists> Parts<P> {
     }
 }
 
-struct Work<'a, E: Diagnose> {
+struct Work<'a, E: Diagnose<Plan: Lists>> {
     experiment: &'a E,
     /// The seed at hand.
     seed: u64,
@@ -232,8 +232,8 @@ struct Work<'a, E: Diagnose> {
     schedules: u32,
     /// When the faults of the plan at hand strike, where they wait for events.
     strikes: Vec<(Fault, Instant)>,
-    /// The faults of the last plan that failed: not always those that it was tried with.
-    failing: Option<Vec<Fault>>,
+    /// The last plan that failed: not always with the faults that it was tried with.
+    failing: Option<Parts<E::Plan>>,
     symptom: &'a E::Symptom,
     budget: Budget<'a>,
     runs: u64,
@@ -258,10 +258,13 @@ where
         if self.fails_here(parts) {
             return true;
         }
+        if self.schedules == 0 {
+            return false;
+        }
         let here = self.seed;
         for nth in 0..=self.schedules {
             self.seed = other_schedule(self.origin, nth);
-            if self.schedules > 0 && self.seed != here && self.fails_here(parts) {
+            if self.seed != here && self.fails_here(parts) {
                 return true;
             }
         }
@@ -272,7 +275,7 @@ where
     /// Whether a plan fails in the schedule at hand, as it is or with its triggers counted anew.
     fn fails_here(&mut self, parts: &Parts<E::Plan>) -> bool {
         if self.outcome(parts, Tracing::Off).is_some() {
-            self.failing = Some(parts.faults.clone());
+            self.failing = Some(parts.clone());
             return true;
         }
         if self.strikes.is_empty() {
@@ -282,11 +285,19 @@ where
         let faults = anchor::recounted(self, parts, &strikes);
         self.strikes = strikes;
         let Some(faults) = faults else { return false };
-        let fails = self.outcome(&parts.with_faults(&faults), Tracing::Off).is_some();
+        let parts = parts.with_faults(&faults);
+        let fails = self.outcome(&parts, Tracing::Off).is_some();
         if fails {
-            self.failing = Some(faults);
+            self.failing = Some(parts);
         }
         fails
+    }
+
+    /// Goes on with the last plan that a stage has seen fail, if it has seen any.
+    fn adopt(&mut self, parts: &mut Parts<E::Plan>) {
+        if let Some(failing) = self.failing.take() {
+            *parts = failing;
+        }
     }
 
     /// The outcome of a run, if it fails with the symptom.
@@ -352,7 +363,7 @@ where
     let of_node = nodes.iter().map(|node| which(&faults, |fault| names(fault).contains(node)));
     let groups = [which(&faults, |_| true)].into_iter().chain(of_kind).chain(of_node).collect();
     reduce(&mut faults, groups, |faults| work.fails(&parts.with_faults(faults)));
-    parts.faults = work.failing.take().unwrap_or(faults);
+    work.adopt(parts);
 }
 
 fn names(fault: &Fault) -> Vec<String> {
@@ -373,10 +384,7 @@ where
     let of_thing = things.iter().map(|thing| which(&items, |item| E::Plan::about(item) == *thing));
     let groups = [which(&items, |_| true)].into_iter().chain(of_client).chain(of_thing).collect();
     reduce(&mut items, groups, |items| work.fails(&parts.with_items(items)));
-    parts.items = items;
-    if let Some(faults) = work.failing.take() {
-        parts.faults = faults;
-    }
+    work.adopt(parts);
 }
 
 fn shrink_delays<E>(work: &mut Work<'_, E>, parts: &mut Parts<E::Plan>)
@@ -388,10 +396,7 @@ where
     let mut delays = parts.delays.clone();
     let groups = vec![which(&delays, |_| true)];
     reduce(&mut delays, groups, |delays| work.fails(&parts.with_delays(delays)));
-    parts.delays = delays;
-    if let Some(faults) = work.failing.take() {
-        parts.faults = faults;
-    }
+    work.adopt(parts);
 }
 
 fn which<T>(list: &[T], test: impl Fn(&T) -> bool) -> Vec<usize> {
